@@ -1,0 +1,148 @@
+"""Every error the house raises on purpose.
+
+    HermesError
+    ├── ApiError                a request is answered with this status and envelope
+    │   ├── InvalidRequest      400  the request says something we cannot do
+    │   ├── InvalidApiKey       401  no key, or the wrong one
+    │   ├── Forbidden           403  the key is right, the wish is not allowed
+    │   ├── NotFound            404  nothing has this id or path
+    │   ├── MethodNotAllowed    405  the path exists, but not with this method
+    │   ├── BodyTooLarge        413  the body is over the configured limit
+    │   ├── AgentIncomplete     502  the agent ended without a usable answer
+    │   └── Unavailable         503  not now; try again after a while
+    ├── SettingsError           a setting has a value that is not allowed
+    ├── ProviderError           a model provider refused, broke off or answered nonsense
+    │   └── ConnectionLost      its connection failed; trying again may help
+    ├── Interrupted             somebody asked the running turn to stop
+    └── AlreadyRunning          another process owns this home folder
+
+Inside the house we raise; only `server.dispatch` and the command line turn errors into answers.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+
+class HermesError(Exception):
+    """The root of everything below."""
+
+
+class ApiError(HermesError):
+    """A request ends with this answer. `message` is for the caller and says what to do next."""
+
+    status = 500
+    type = "server_error"
+    default_code = "internal_error"
+
+    def __init__(
+        self,
+        message: str,
+        *,
+        code: str | None = None,
+        param: str | None = None,
+        headers: Mapping[str, str] | None = None,
+        extra: Mapping[str, Any] | None = None,
+    ) -> None:
+        super().__init__(message)
+        self.message = message
+        self.code = code or self.default_code
+        self.param = param
+        self.headers = dict(headers or {})
+        self.extra = dict(extra or {})
+
+
+class InvalidRequest(ApiError):
+    """The request says something we cannot do; `param` names the offending field."""
+
+    status = 400
+    type = "invalid_request_error"
+    default_code = "invalid_request"
+
+
+class InvalidApiKey(ApiError):
+    """No key was sent where one is required, or it is not the configured one."""
+
+    status = 401
+    type = "authentication_error"
+    default_code = "invalid_api_key"
+
+
+class Forbidden(ApiError):
+    """The caller is known, but may not do this."""
+
+    status = 403
+    type = "permission_error"
+    default_code = "forbidden"
+
+
+class NotFound(ApiError):
+    """Nothing has this id or path."""
+
+    status = 404
+    type = "invalid_request_error"
+    default_code = "not_found"
+
+
+class MethodNotAllowed(ApiError):
+    """The path exists, but not with this method."""
+
+    status = 405
+    type = "invalid_request_error"
+    default_code = "method_not_allowed"
+
+
+class BodyTooLarge(ApiError):
+    """The request body is over the configured limit."""
+
+    status = 413
+    type = "invalid_request_error"
+    default_code = "request_too_large"
+
+
+class AgentIncomplete(ApiError):
+    """The agent ended without a usable answer."""
+
+    status = 502
+    default_code = "agent_incomplete"
+
+
+class Unavailable(ApiError):
+    """Not now: the server is draining or busy; the answer carries `Retry-After`."""
+
+    status = 503
+    default_code = "unavailable"
+
+
+class SettingsError(HermesError):
+    """A setting has a value that is not allowed."""
+
+    def __init__(self, key: str, found: object, allowed: str) -> None:
+        super().__init__(f"{key}: found {found!r}; allowed: {allowed}")
+        self.key = key
+        self.found = found
+        self.allowed = allowed
+
+
+class ProviderError(HermesError):
+    """A model provider refused, broke off or answered nonsense. The message is safe to show."""
+
+    def __init__(
+        self, message: str, *, status_code: int | None = None, code: str = "provider_error"
+    ) -> None:
+        super().__init__(message)
+        self.status_code = status_code
+        self.code = code
+
+
+class ConnectionLost(ProviderError):
+    """The provider's connection failed or broke off; the same call may succeed when tried again."""
+
+
+class Interrupted(HermesError):
+    """Somebody asked the running turn to stop."""
+
+
+class AlreadyRunning(HermesError):
+    """Another process owns this home folder."""

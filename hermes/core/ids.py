@@ -1,0 +1,21 @@
+"""Identifiers: random ones with a prefix that says what they name, and the derived chat session id."""
+
+from __future__ import annotations
+
+import hashlib
+import secrets
+
+
+def new_id(prefix: str) -> str:
+    """A fresh, unguessable id such as `resp_6f0c…` (96 random bits)."""
+    return prefix + secrets.token_hex(12)
+
+
+def derive_chat_session_id(system_prompt: str | None, first_user_message: str) -> str:
+    """The name of a chat whose client keeps the history itself.
+
+    The same opening gives the same name on every turn. It only names: two callers with the same
+    opening get the same id, so nothing may ever be loaded by it.
+    """
+    opening = f"{system_prompt or ''}\x00{first_user_message}".encode(errors="surrogatepass")
+    return "api-" + hashlib.sha256(opening).hexdigest()[:16]

@@ -1,0 +1,68 @@
+"""What the flows need of the stores, as narrow interfaces. Implementations live in `hermes.store`."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, Protocol
+
+from hermes.core.messages import Content, Message
+
+
+class Transcript(Protocol):
+    """Where an agent records a session's messages as they happen. Called from agent threads; may block."""
+
+    def create_session(self, session_id: str, source: str, model: str | None = None) -> str:
+        """Make sure the session exists; an existing one is left as it is."""
+
+    def append_message(
+        self,
+        session_id: str,
+        role: str,
+        content: Content | None,
+        *,
+        tool_calls: Sequence[dict[str, Any]] | None = None,
+        tool_call_id: str | None = None,
+        tool_name: str | None = None,
+    ) -> int:
+        """Returns once the message is committed."""
+
+
+class SessionStore(Transcript, Protocol):
+    """Sessions and their messages, as the session routes need them. Every call may block."""
+
+    def get_session(self, session_id: str) -> dict[str, Any] | None: ...
+
+    def list_sessions(self, *, limit: int, offset: int) -> list[dict[str, Any]]: ...
+
+    def count_sessions(self) -> int: ...
+
+    def set_session_title(self, session_id: str, title: str | None) -> bool: ...
+
+    def delete_session(self, session_id: str) -> bool: ...
+
+    def get_messages(self, session_id: str) -> list[dict[str, Any]]: ...
+
+    def get_messages_as_conversation(self, session_id: str) -> list[Message]: ...
+
+    def fork_session(self, session_id: str, new_id: str, *, title: str | None = None) -> str: ...
+
+
+class ResponseRecords(Protocol):
+    """Stored responses and the names of conversations. Every call may block."""
+
+    def put(
+        self,
+        response_id: str,
+        record: dict[str, Any],
+        *,
+        continues: str | None = None,
+        inherited: int = 0,
+    ) -> None: ...
+
+    def get(self, response_id: str) -> dict[str, Any] | None: ...
+
+    def delete(self, response_id: str) -> bool: ...
+
+    def set_conversation(self, name: str, response_id: str) -> None: ...
+
+    def get_conversation(self, name: str) -> str | None: ...
