@@ -1,7 +1,7 @@
 """Everything that can happen in a turn, as one closed union of immutable values.
 
-A turn is a log of these events. Every wire (chat completions, responses, session chat) is an encoder
-that walks this union; every producer (agent, contract callbacks) only ever emits its members.
+A turn is a log of these events. Every wire (chat completions, responses, session chat) is an
+encoder that walks this union; every producer only ever emits its members.
 
 The laws of a log, enforced by `Laws` and relied on by every encoder:
 
@@ -116,7 +116,7 @@ class Laws:
         self._ended = False
 
     def admits(self, event: Event) -> bool:
-        """True when `event` keeps the log lawful; an event that does not is dropped by the caller."""
+        """True when `event` keeps the log lawful; the caller drops what does not."""
         if self._ended:
             return False
         if isinstance(event, TextDelta):

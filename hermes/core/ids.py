@@ -1,4 +1,4 @@
-"""Identifiers: random ones with a prefix that says what they name, and the derived chat session id."""
+"""Identifiers: random ones with a telling prefix, and the derived chat session id."""
 
 from __future__ import annotations
 

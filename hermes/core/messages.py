@@ -1,4 +1,4 @@
-"""Messages as JSON in the chat-completions shape: the one form history has everywhere in the house."""
+"""Messages as JSON in the chat-completions shape: the one form history has in the house."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ Message = dict[str, Any]
 """`role`, `content`; an assistant's may have `tool_calls`, a tool's has `tool_call_id`."""
 
 Content = str | list[dict[str, Any]]
-"""Text, or a list of parts: `{"type": "text", "text"}`, `{"type": "image_url", "image_url": {"url"}}`."""
+"""Text, or a list of parts: `{"type": "text", …}` and `{"type": "image_url", …}`."""
 
 UNKNOWN_OUTCOME = "The tool was interrupted before it reported back; its outcome is unknown."
 

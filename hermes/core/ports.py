@@ -1,4 +1,4 @@
-"""What the flows need of the stores, as narrow interfaces. Implementations live in `hermes.store`."""
+"""What the flows need of the stores, as narrow interfaces; `hermes.store` implements them."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from hermes.core.messages import Content, Message
 
 
 class Transcript(Protocol):
-    """Where an agent records a session's messages as they happen. Called from agent threads; may block."""
+    """Where an agent records messages as they happen. Called from agent threads; may block."""
 
     def create_session(self, session_id: str, source: str, model: str | None = None) -> str:
         """Make sure the session exists; an existing one is left as it is."""

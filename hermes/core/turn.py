@@ -1,4 +1,4 @@
-"""A turn: what is asked of the agent, and what came of it. Server and agent share only these values."""
+"""A turn: what is asked of the agent, and what came of it. All that server and agent share."""
 
 from __future__ import annotations
 
@@ -70,7 +70,7 @@ class TurnResult:
     error: str | None = None
     """Why the outcome is not COMPLETED, in words for the caller."""
     messages: Sequence[Message] = ()
-    """The transcript the agent holds: the history it was given, then this turn (or this turn only)."""
+    """The transcript: the history the agent was given, then this turn (or this turn only)."""
     usage: Usage = field(default_factory=Usage)
     session_id: str | None = None
     api_calls: int = 0

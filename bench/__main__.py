@@ -1,0 +1,82 @@
+"""`python -m bench`: measure the gateway against a bare relay of the same stream, side by side."""
+
+from __future__ import annotations
+
+import argparse
+import signal
+import sys
+from collections.abc import Sequence
+from datetime import UTC, datetime
+from pathlib import Path
+
+from bench import startup
+from bench.processes import ChildFailed
+from bench.report import Results, as_text, write_json
+from bench.scenarios import FULL, QUICK, SCENARIOS, play
+
+_RESULTS = Path(__file__).resolve().parent / "results"
+_STARTUP = "startup"
+_NAMES = ", ".join([*(scenario.name for scenario in SCENARIOS), _STARTUP])
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """0 when every answer was right, however slow; 1 when one was not; 130 when stopped."""
+    options = _parser().parse_args(arguments)
+    if not sys.platform.startswith("linux"):
+        print("bench: reads /proc, so it needs Linux", file=sys.stderr)
+        return 1
+    signal.signal(signal.SIGTERM, _stop)
+    try:
+        results = _run(options)
+    except ChildFailed as problem:
+        print(f"bench: {problem}", file=sys.stderr)
+        return 1
+    except KeyboardInterrupt:
+        print("bench: stopped", file=sys.stderr)
+        return 130
+    path = options.json or _RESULTS / f"{results.started_at.replace(':', '')}.json"
+    write_json(results, path)
+    print(f"\n{as_text(results)}\n\n{path}")
+    return 1 if results.problems else 0
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(prog="python -m bench", description=__doc__)
+    parser.add_argument("--quick", action="store_true", help="about half a minute; rough figures")
+    parser.add_argument("--only", metavar="NAME", help=f"one of {_NAMES}, or a beginning of it")
+    parser.add_argument("--json", metavar="PATH", type=Path, help="where to write the results")
+    parser.add_argument(
+        "--calibrate",
+        action="store_true",
+        help="seat a second relay instead of the gateway: ratios show the noise of this machine",
+    )
+    return parser
+
+
+def _stop(number: int, frame: object) -> None:
+    """Treat SIGTERM like Ctrl-C, so that every child is ended on the way out."""
+    raise KeyboardInterrupt
+
+
+def _run(options: argparse.Namespace) -> Results:
+    effort = QUICK if options.quick else FULL
+    rival = "relay" if options.calibrate else "gateway"
+    started_at = datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
+    only = options.only or ""
+    chosen = [scenario for scenario in SCENARIOS if scenario.name.startswith(only)]
+    wants_startup = _STARTUP.startswith(only) and rival == "gateway"
+    if not chosen and not wants_startup:
+        raise ChildFailed(f"nothing is called {only!r}; there are {_NAMES}")
+    outcomes = play(chosen, effort, rival=rival, announce=_announce) if chosen else []
+    if not wants_startup:
+        return Results(started_at, rival, outcomes, None)
+    _announce("cold start")
+    return Results(started_at, rival, outcomes, startup.measure(effort.starts))
+
+
+def _announce(title: str) -> None:
+    print(f"... {title}", file=sys.stderr, flush=True)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,412 @@
+"""Door: the HTTP adapter of the gateway, under the names the contract knows it by.
+
+One-line methods, re-exports, constants and the record of seams. The flows are in `hermes.server`.
+"""
+
+from __future__ import annotations
+
+import asyncio as asyncio
+import importlib.util
+import os
+import time
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from aiohttp import web as web
+
+import hermes_state
+import run_agent
+from gateway import run as gateway_run
+from gateway import status
+from gateway.config import Platform, PlatformConfig
+from gateway.platforms.base import SendResult
+from hermes.agent.clients import ServerClients
+from hermes.contract.configuration import agent_keywords, shown_model_name
+from hermes.contract.opening import Opener
+from hermes.contract.running import Pair, run_agent_in_thread, run_turn
+from hermes.contract.streams import turn_view
+from hermes.contract.tools import toolset_list
+from hermes.core.ids import derive_chat_session_id as _derive_chat_session_id
+from hermes.core.messages import Content, Message
+from hermes.core.turn import TurnParameters
+from hermes.providers.clients import HttpClients
+from hermes.runs.threads import Threads
+from hermes.runs.turns import AgentRef, RunningTurns
+from hermes.server import about, chat, responses, sessions
+from hermes.server.auth import caller_of, check_key, session_key
+from hermes.server.chat_stream import write_chat
+from hermes.server.dispatch import dispatch, dispatch_public, refusal_of, value_or_refusal
+from hermes.server.idempotency import IdempotencyCache as _IdempotencyCache
+from hermes.server.middleware import CORS_HEADERS as _CORS_HEADERS
+from hermes.server.middleware import (
+    add_security_headers,
+    apply_cors,
+    cors_headers,
+    is_origin_allowed,
+)
+from hermes.server.response_stream import write_responses
+from hermes.server.routes import ENDPOINTS
+from hermes.server.seams import ChatStream, NewRecord, ResponseStream, Seams
+from hermes.settings.api_server import listener_from
+from hermes.settings.paths import home, state_db
+from hermes.store.responses import ResponseStore
+from hermes.tools.registry import Registry
+from hermes.tools.skills import skill_list
+from hermes.wire.chat import ChatHead
+from hermes.wire.responses import ResponseHead
+from hermes_cli import profiles, tools_config
+
+__all__ = [
+    "AIOHTTP_AVAILABLE",
+    "CHAT_COMPLETIONS_SSE_KEEPALIVE_SECONDS",
+    "_CORS_HEADERS",
+    "APIServerAdapter",
+    "ResponseStore",
+    "_IdempotencyCache",
+    "_derive_chat_session_id",
+    "check_api_server_requirements",
+    "cors_middleware",
+    "security_headers_middleware",
+]
+
+AIOHTTP_AVAILABLE = importlib.util.find_spec("aiohttp") is not None
+
+CHAT_COMPLETIONS_SSE_KEEPALIVE_SECONDS = 30.0
+"""The longest silence on any stream; the setting `server.keepalive_seconds` may shorten it."""
+
+STORAGE_THREADS = 8
+
+
+def check_api_server_requirements() -> bool:
+    return AIOHTTP_AVAILABLE
+
+
+@web.middleware
+async def cors_middleware(request: web.Request, handler: Handler) -> web.StreamResponse:
+    """Needs the adapter on the application, as `app["api_server_adapter"]`."""
+    return await apply_cors(request, handler, request.app["api_server_adapter"].seams)
+
+
+@web.middleware
+async def security_headers_middleware(request: web.Request, handler: Handler) -> web.StreamResponse:
+    return await add_security_headers(request, handler)
+
+
+Handler = Callable[[web.Request], Awaitable[web.StreamResponse]]
+
+
+class APIServerAdapter:
+    """Serves agents over OpenAI's wire. Made without an event loop; used on one."""
+
+    platform = Platform.API_SERVER
+
+    def __init__(self, config: PlatformConfig) -> None:
+        self.listener = listener_from(config.extra, os.environ)
+        self._host = self.listener.host
+        self._port = self.listener.port
+        self._api_key = self.listener.key
+        self._cors_origins = self.listener.cors_origins
+        self._model_name = self._resolve_model_name(self.listener.model_name)
+        self._response_store = ResponseStore(db_path=config.extra.get("response_db"))
+        self._session_db: Any = None
+        self._opener = Opener()
+        self._http = ServerClients()
+        self._agent_threads = Threads("agent", config.extra.get("agent_threads", 1000))
+        self._storage = Threads("storage", STORAGE_THREADS)
+        self.running = RunningTurns()
+        self.seams = self._fill_seams()
+
+    async def close(self) -> None:
+        """Give back connections, threads and stores; the adapter is not used afterwards."""
+        await self._http.close()
+        await self._storage.run(self._response_store.close)
+        self._agent_threads.close()
+        self._storage.close()
+
+    # --- the agent ----------------------------------------------------------------------------
+
+    def _create_agent(
+        self,
+        *,
+        session_id: str | None = None,
+        parameters: TurnParameters | None = None,
+        clients: Callable[[], HttpClients] | None = None,
+        **callbacks_and_scope: Any,
+    ) -> Any:
+        """An agent for one turn, built from the configuration as it is now. May block."""
+        return run_agent.AIAgent(
+            **agent_keywords(
+                runtime=gateway_run._resolve_runtime_agent_kwargs(),
+                model=gateway_run._resolve_gateway_model(),
+                reasoning_config=gateway_run.GatewayRunner._load_reasoning_config(),
+                fallback_model=gateway_run.GatewayRunner._load_fallback_model(),
+                toolsets=tools_config._get_platform_tools(
+                    gateway_run._load_gateway_config(), self.platform.value
+                ),
+                session_id=session_id,
+                session_db=self._ensure_session_db()
+                if (parameters or TurnParameters()).persist
+                else None,
+                clients=clients,
+                **callbacks_and_scope,
+            )
+        )
+
+    async def _run_agent(
+        self,
+        *,
+        user_message: Content,
+        conversation_history: Sequence[Message],
+        ephemeral_system_prompt: str | None = None,
+        session_id: str | None = None,
+        agent_ref: AgentRef | None = None,
+        gateway_session_key: str | None = None,
+        parameters: TurnParameters | None = None,
+        **callbacks: Any,
+    ) -> Pair:
+        """Run one turn in a thread of its own; the agent's result and its usage."""
+        clients = self._http.here()
+        return await run_agent_in_thread(
+            create_agent=lambda: self._create_agent(
+                session_id=session_id,
+                ephemeral_system_prompt=ephemeral_system_prompt,
+                gateway_session_key=gateway_session_key,
+                parameters=parameters,
+                clients=lambda: clients,
+                **callbacks,
+            ),
+            question={
+                "user_message": user_message,
+                "conversation_history": conversation_history,
+                "task_id": session_id,
+            },
+            agent_ref=agent_ref,
+            threads=self._agent_threads,
+            running=self.running,
+        )
+
+    def _ensure_session_db(self) -> Any:
+        """The session store, opened at first use; None when it cannot be opened. May block."""
+        self._session_db = self._opener.opened(
+            lambda: self._session_db, lambda: hermes_state.SessionDB(state_db(home(os.environ)))
+        )
+        return self._session_db
+
+    async def send(self, chat_id: str, content: str, **_: Any) -> SendResult:
+        """An HTTP client asks and is answered; nothing can be pushed to it."""
+        return SendResult(
+            success=False, error="The API server uses HTTP request/response; it cannot send."
+        )
+
+    # --- who may ask --------------------------------------------------------------------------
+
+    @staticmethod
+    def _resolve_model_name(explicit: str) -> str:
+        return shown_model_name(explicit, profiles.get_active_profile_name)
+
+    def _check_auth(self, request: web.Request) -> web.Response | None:
+        return refusal_of(lambda: check_key(request.headers, self._api_key))
+
+    def _parse_session_key_header(
+        self, request: web.Request
+    ) -> tuple[str | None, web.Response | None]:
+        return value_or_refusal(lambda: session_key(request.headers, self._api_key))
+
+    def _origin_allowed(self, origin: str) -> bool:
+        return is_origin_allowed(origin, self._cors_origins)
+
+    def _cors_headers_for_origin(self, origin: str) -> dict[str, str] | None:
+        return cors_headers(origin, self._cors_origins)
+
+    # --- streams ------------------------------------------------------------------------------
+
+    async def _write_sse_chat_completion(
+        self,
+        request: web.Request,
+        completion_id: str,
+        model: str,
+        created: int,
+        stream_q: Any,
+        agent_task: asyncio.Future[Any],
+        agent_ref: AgentRef | None = None,
+        *,
+        include_usage: bool = False,
+        headers: Mapping[str, str] | None = None,
+    ) -> web.StreamResponse:
+        return await write_chat(
+            request,
+            ChatHead(completion_id, model, created),
+            turn_view(stream_q, agent_task, agent_ref),
+            include_usage=include_usage,
+            headers=headers or {},
+            keepalive=self._keepalive(),
+            preview=self.seams.tool_preview,
+        )
+
+    async def _write_sse_responses(
+        self,
+        *,
+        request: web.Request,
+        response_id: str,
+        model: str,
+        created_at: int,
+        stream_q: Any,
+        agent_task: asyncio.Future[Any],
+        agent_ref: AgentRef | None,
+        conversation_history: Sequence[Message],
+        user_message: Content,
+        instructions: str | None,
+        conversation: str | None,
+        store: bool,
+        session_id: str | None,
+        head: ResponseHead | None = None,
+        record: NewRecord | None = None,
+        headers: Mapping[str, str] | None = None,
+    ) -> web.StreamResponse:
+        return await write_responses(
+            request,
+            head or ResponseHead(id=response_id, model=model, created_at=created_at),
+            turn_view(stream_q, agent_task, agent_ref),
+            record
+            or NewRecord(
+                store=store,
+                user_message=user_message,
+                given_history=conversation_history,
+                whole_history=conversation_history,
+                instructions=instructions,
+                conversation=conversation,
+                session_id=session_id,
+            ),
+            self.seams,
+            headers=headers or {},
+            keepalive=self._keepalive(),
+        )
+
+    def _keepalive(self) -> float:
+        return min(CHAT_COMPLETIONS_SSE_KEEPALIVE_SECONDS, self.listener.keepalive_seconds)
+
+    # --- handlers -----------------------------------------------------------------------------
+
+    async def _handle_health(self, request: web.Request) -> web.StreamResponse:
+        return await dispatch_public(about.health, request, self.seams)
+
+    async def _handle_health_detailed(self, request: web.Request) -> web.StreamResponse:
+        return await dispatch_public(about.health_detailed, request, self.seams)
+
+    async def _handle_models(self, request: web.Request) -> web.StreamResponse:
+        return await dispatch(about.models, request, self.seams)
+
+    async def _handle_capabilities(self, request: web.Request) -> web.StreamResponse:
+        return await dispatch(about.capabilities, request, self.seams)
+
+    async def _handle_chat_completions(self, request: web.Request) -> web.StreamResponse:
+        return await dispatch(chat.create, request, self.seams)
+
+    async def _handle_responses(self, request: web.Request) -> web.StreamResponse:
+        return await dispatch(responses.create, request, self.seams)
+
+    async def _handle_get_response(self, request: web.Request) -> web.StreamResponse:
+        return await dispatch(responses.get, request, self.seams)
+
+    async def _handle_delete_response(self, request: web.Request) -> web.StreamResponse:
+        return await dispatch(responses.delete, request, self.seams)
+
+    async def _handle_list_sessions(self, request: web.Request) -> web.StreamResponse:
+        return await dispatch(sessions.list_sessions, request, self.seams)
+
+    async def _handle_create_session(self, request: web.Request) -> web.StreamResponse:
+        return await dispatch(sessions.create_session, request, self.seams)
+
+    async def _handle_get_session(self, request: web.Request) -> web.StreamResponse:
+        return await dispatch(sessions.get_session, request, self.seams)
+
+    async def _handle_patch_session(self, request: web.Request) -> web.StreamResponse:
+        return await dispatch(sessions.patch_session, request, self.seams)
+
+    async def _handle_delete_session(self, request: web.Request) -> web.StreamResponse:
+        return await dispatch(sessions.delete_session, request, self.seams)
+
+    async def _handle_session_messages(self, request: web.Request) -> web.StreamResponse:
+        return await dispatch(sessions.list_messages, request, self.seams)
+
+    async def _handle_fork_session(self, request: web.Request) -> web.StreamResponse:
+        return await dispatch(sessions.fork_session, request, self.seams)
+
+    async def _handle_session_chat(self, request: web.Request) -> web.StreamResponse:
+        return await dispatch(sessions.chat, request, self.seams)
+
+    async def _handle_session_chat_stream(self, request: web.Request) -> web.StreamResponse:
+        return await dispatch(sessions.chat_stream, request, self.seams)
+
+    # --- seams --------------------------------------------------------------------------------
+
+    def _fill_seams(self) -> Seams:
+        registry = Registry.builtin()
+        return Seams(
+            model_name=lambda: self._model_name,
+            started_at=int(time.time()),
+            requires_key=lambda: bool(self._api_key),
+            authorise=lambda request: self._check_auth(request),
+            read_caller=lambda request: caller_of(request.headers, self._api_key),
+            is_origin_allowed=lambda origin: self._origin_allowed(origin),
+            cors_headers=lambda origin: self._cors_headers_for_origin(origin),
+            run_turn=lambda call, feed, agent_ref: run_turn(
+                lambda **question: self._run_agent(**question), call, feed, agent_ref
+            ),
+            admit_turn=self.running.admit,
+            write_chat=lambda request, stream: self._write_chat(request, stream),
+            write_responses=lambda request, stream: self._write_responses(request, stream),
+            keepalive_seconds=lambda: self._keepalive(),
+            sessions=lambda: self._ensure_session_db(),
+            responses=lambda: self._response_store,
+            storage=self._storage,
+            idempotency=_IdempotencyCache(),
+            runtime_status=lambda: status.read_runtime_status(),
+            tool_preview=registry.preview,
+            toolsets=lambda: toolset_list(
+                registry,
+                tools_config._get_platform_tools(
+                    gateway_run._load_gateway_config(), self.platform.value
+                ),
+            ),
+            skills=lambda: skill_list(
+                home(os.environ), Path(gateway_run._resolve_runtime_agent_kwargs()["workspace"])
+            ),
+            endpoints=ENDPOINTS,
+        )
+
+    async def _write_chat(self, request: web.Request, stream: ChatStream) -> web.StreamResponse:
+        return await self._write_sse_chat_completion(
+            request,
+            stream.head.id,
+            stream.head.model,
+            stream.head.created,
+            stream.turn.feed,
+            stream.turn.task,
+            stream.turn.agent_ref,
+            include_usage=stream.include_usage,
+            headers=stream.headers,
+        )
+
+    async def _write_responses(
+        self, request: web.Request, stream: ResponseStream
+    ) -> web.StreamResponse:
+        return await self._write_sse_responses(
+            request=request,
+            response_id=stream.head.id,
+            model=stream.head.model,
+            created_at=stream.head.created_at,
+            stream_q=stream.turn.feed,
+            agent_task=stream.turn.task,
+            agent_ref=stream.turn.agent_ref,
+            conversation_history=stream.record.given_history,
+            user_message=stream.record.user_message,
+            instructions=stream.record.instructions,
+            conversation=stream.record.conversation,
+            store=stream.record.store,
+            session_id=stream.record.session_id,
+            head=stream.head,
+            record=stream.record,
+            headers=stream.headers,
+        )

@@ -1,0 +1,42 @@
+"""Door: what adapters ask about the configuration, each question by a replaceable name.
+
+Every function takes no arguments and answers from the settings as they are now; `hermes serve`
+pins them once, with its command line on top.
+"""
+
+from __future__ import annotations
+
+import os
+from typing import Any
+
+from hermes.contract import configuration
+from hermes.settings.loading import SettingsSource
+
+settings_source = SettingsSource(os.environ)
+
+
+def _load_gateway_config() -> dict[str, Any]:
+    """config.yaml as a dictionary."""
+    return dict(settings_source.current().raw)
+
+
+def _resolve_runtime_agent_kwargs() -> dict[str, Any]:
+    """The provider and everything else an agent is built with, as `AIAgent` keywords."""
+    return configuration.runtime_keywords(settings_source.current().agent)
+
+
+def _resolve_gateway_model() -> str:
+    """The provider's name for the model that is used."""
+    return settings_source.current().agent.provider.model
+
+
+class GatewayRunner:
+    """The contract's home of two more questions to the configuration."""
+
+    @staticmethod
+    def _load_reasoning_config() -> dict[str, Any] | None:
+        return configuration.reasoning_config(settings_source.current().agent)
+
+    @staticmethod
+    def _load_fallback_model() -> dict[str, Any] | None:
+        return configuration.fallback_model(settings_source.current().agent)

@@ -1,0 +1,172 @@
+"""One call to the model, streamed: retried while nothing was shown, kept when something was.
+
+The rules: a lost connection is tried again as long as no text has been passed on. Once text has
+been passed on it is never repeated and never thrown away: the reply then carries what there is
+and the reason why it is not whole.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+from typing import Any
+
+from hermes.agent.codex import create_stream, stream_codex
+from hermes.agent.seams import CallSeams
+from hermes.core.errors import Interrupted
+from hermes.providers.failures import (
+    classify,
+    is_transient_stream_failure,
+    says_streaming_unsupported,
+)
+from hermes.providers.reply import Reply, ReplyBuilder
+from hermes.providers.streams import consume
+
+RECEIVING = "receiving stream response"
+
+
+def stream_reply(
+    seams: CallSeams,
+    api_kwargs: Mapping[str, Any],
+    on_first_delta: Callable[[], None] | None = None,
+) -> Reply:
+    """Ask the model and return its whole reply; deltas are passed on as they arrive.
+
+    Raises the provider's own error when no text was passed on; afterwards never raises.
+    """
+    attempts_left = seams.retries()
+    delivery = _Delivery(seams, on_first_delta)
+    while True:
+        builder = delivery.builder()
+        client = seams.open_client()
+        try:
+            final = _read(seams, client, api_kwargs, builder, delivery)
+            seams.dialect().finish(final, builder)
+            return builder.build()
+        except Interrupted:
+            return replace(builder.build(), tool_calls=(), error="interrupted")
+        except Exception as error:
+            if builder.has_text:
+                return _what_there_is(seams, builder, error)
+            if says_streaming_unsupported(error):
+                seams.disable_streaming()
+                raise
+            if attempts_left == 0 or not is_transient_stream_failure(error):
+                raise
+            attempts_left -= 1
+        finally:
+            seams.close_client(client)
+
+
+def whole_reply(seams: CallSeams, api_kwargs: Mapping[str, Any]) -> Reply:
+    """Ask a model that cannot stream; its text is passed on in one piece."""
+    client = seams.open_client()
+    try:
+        builder = _Delivery(seams).builder()
+        seams.dialect().read_whole(seams.dialect().create(client, api_kwargs), builder)
+        return builder.build()
+    finally:
+        seams.close_client(client)
+
+
+def codex_response(seams: CallSeams, api_kwargs: Mapping[str, Any], client: Any) -> Any:
+    """One Responses stream as an entry point of its own: deltas are passed on as they arrive."""
+    delivery = _Delivery(seams)
+    client = client or seams.open_client()
+    return _read_codex(seams, client, api_kwargs, delivery.builder(), delivery)
+
+
+def codex_created_response(seams: CallSeams, api_kwargs: Mapping[str, Any], client: Any) -> Any:
+    """The fallback of the above as an entry point of its own."""
+    on_event = _reading(seams, _Delivery(seams).builder())
+    scope = seams.stop().scope
+    return create_stream(client or seams.open_client(), api_kwargs, on_event, scope=scope)
+
+
+def _read(
+    seams: CallSeams,
+    client: Any,
+    api_kwargs: Mapping[str, Any],
+    builder: ReplyBuilder,
+    delivery: _Delivery,
+) -> Any:
+    dialect = seams.dialect()
+    if dialect.api_mode == "codex_responses":
+        return _read_codex(seams, client, api_kwargs, builder, delivery)
+    on_event, scope = _reading(seams, builder), seams.stop().scope
+    return consume(dialect.open(client, api_kwargs), on_event, cancel=scope)
+
+
+def _read_codex(
+    seams: CallSeams,
+    client: Any,
+    api_kwargs: Mapping[str, Any],
+    builder: ReplyBuilder,
+    delivery: _Delivery,
+) -> Any:
+    def fallback() -> Any:
+        # It passes its own deltas on; what the reply still gathers from its final object must
+        # not be heard twice.
+        delivery.is_muted = True
+        return seams.codex_fallback(api_kwargs, client)
+
+    return stream_codex(
+        client,
+        api_kwargs,
+        _reading(seams, builder),
+        scope=seams.stop().scope,
+        has_text=lambda: builder.has_text,
+        fallback=fallback,
+    )
+
+
+def _reading(seams: CallSeams, builder: ReplyBuilder) -> Callable[[Any], None]:
+    """What is done with every event of a stream, whichever client it comes from."""
+    feed, touch, is_interrupted = seams.dialect().feed, seams.touch, seams.is_interrupted
+
+    def on_event(event: Any) -> None:
+        touch(RECEIVING)
+        if is_interrupted():
+            raise Interrupted("The turn was interrupted.")
+        feed(event, builder)
+
+    return on_event
+
+
+def _what_there_is(seams: CallSeams, builder: ReplyBuilder, error: Exception) -> Reply:
+    """The stream broke after text was shown: keep the text, and say what was lost."""
+    warning = ""
+    if builder.tool_names:
+        lost = ", ".join(dict.fromkeys(builder.tool_names))
+        warning = f"\n\n⚠ Stream stalled mid tool-call ({lost}); the action was not executed."
+        seams.on_text(warning)
+    reply = builder.build()
+    text = (reply.text or "") + warning
+    return replace(reply, text=text, tool_calls=(), error=classify(error).message)
+
+
+class _Delivery:
+    """Passes what arrives on to the agent's callbacks, and tells once that something has."""
+
+    def __init__(self, seams: CallSeams, on_first: Callable[[], None] | None = None) -> None:
+        self._seams = seams
+        self._on_first = on_first
+        self.is_muted = False
+
+    def builder(self) -> ReplyBuilder:
+        return ReplyBuilder(on_text=self._text, on_reasoning=self._reasoning)
+
+    def _text(self, piece: str) -> None:
+        if not self.is_muted:
+            self._tell_first()
+            self._seams.on_text(piece)
+
+    def _reasoning(self, piece: str) -> None:
+        if not self.is_muted:
+            self._tell_first()
+            self._seams.on_reasoning(piece)
+
+    def _tell_first(self) -> None:
+        if self._on_first is not None:
+            on_first, self._on_first = self._on_first, None
+            on_first()

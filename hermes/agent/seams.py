@@ -1,0 +1,60 @@
+"""What an agent's flows may use of the object they work for, as one record of closures.
+
+The door `run_agent.AIAgent` fills it when it is built; every closure looks its target up when it
+is called, so that what an embedder replaces on the object is what runs. Tests fill it with fakes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from hermes.agent.stopping import StopSignal
+from hermes.core.events import Emit
+from hermes.core.messages import Message
+from hermes.core.turn import Usage
+from hermes.providers.base import Dialect
+from hermes.providers.reply import Reply
+from hermes.tools.registry import Registry
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CallSeams:
+    """For one call to the model."""
+
+    dialect: Callable[[], Dialect]
+    open_client: Callable[[], Any]
+    close_client: Callable[[Any], None]
+    codex_fallback: Callable[[Mapping[str, Any], Any], Any]
+    on_text: Callable[[str], None]
+    on_reasoning: Callable[[str], None]
+    touch: Callable[[str], None]
+    """Called with "receiving stream response" for every event: the proof of life of a stream."""
+    is_interrupted: Callable[[], bool]
+    stop: Callable[[], StopSignal]
+    disable_streaming: Callable[[], None]
+    """The provider cannot stream; the next call is to be made without."""
+    retries: Callable[[], int]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AgentSeams:
+    """For a whole turn."""
+
+    ask: Callable[[dict[str, Any]], Reply]
+    dialect: Callable[[], Dialect]
+    model: Callable[[], str]
+    system_prompt: Callable[[], str]
+    reasoning_effort: str | None
+    registry: Registry
+    run_tool: Callable[[str, str], str]
+    emit: Emit
+    record: Callable[[Message], None]
+    """Keep a message of the turn; returns when it is safe."""
+    count: Callable[[Usage], None]
+    stop: Callable[[], StopSignal]
+    is_interrupted: Callable[[], bool]
+    use_fallback: Callable[[], str | None]
+    """Switch to the configured fallback model and return its name; None when there is none left."""
+    max_iterations: int

@@ -1,0 +1,51 @@
+"""Small decisions about an `AIAgent`'s state, kept out of the door."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any, Protocol
+
+from hermes.contract.callbacks import Callback
+from hermes.settings.model import ProviderSettings
+
+DEFAULT_STREAM_RETRIES = 2
+
+
+class HasProvider(Protocol):
+    """The part of an agent that changes when it goes over to its fallback."""
+
+    model: str
+    api_mode: str
+    _provider: ProviderSettings
+    _fallback: ProviderSettings | None
+    _disable_streaming: bool
+
+
+def adopt_provider(agent: HasProvider, fallback: ProviderSettings | None) -> str | None:
+    """Let the agent go on with its fallback, once; the name of the model it now uses."""
+    if fallback is None:
+        return None
+    agent._provider, agent._fallback = fallback, None  # noqa: SLF001  (the door's own state)
+    agent.model, agent.api_mode = fallback.model, fallback.api_mode
+    agent._disable_streaming = False  # noqa: SLF001
+    return fallback.model
+
+
+def opened_client(api_mode: str, anthropic_client: Any, create: Callable[[], Any]) -> Any:
+    """An Anthropic client that was put on the agent is used as it is."""
+    if api_mode == "anthropic_messages" and anthropic_client is not None:
+        return anthropic_client
+    return create()
+
+
+def deliver(text: str, *callbacks: Callback) -> None:
+    """Give a piece of text to every callback there is."""
+    for callback in callbacks:
+        if callback is not None:
+            callback(text)
+
+
+def stream_retries(environ: Mapping[str, str]) -> int:
+    """How often a stream that broke before any text is tried again (`HERMES_STREAM_RETRIES`)."""
+    value = environ.get("HERMES_STREAM_RETRIES", "")
+    return int(value) if value.isdecimal() else DEFAULT_STREAM_RETRIES

@@ -1,0 +1,29 @@
+"""Opening the session store when it is first needed, and doing without when that fails."""
+
+from __future__ import annotations
+
+import logging
+import threading
+from collections.abc import Callable
+from typing import Any
+
+log = logging.getLogger(__name__)
+
+
+class Opener:
+    """Opens something once. Safe from any thread; a failure is logged and tried again next time."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+
+    def opened(self, current: Callable[[], Any], open_new: Callable[[], Any]) -> Any:
+        """What is there, or a new one, or None when it cannot be opened."""
+        with self._lock:
+            existing = current()
+            if existing is not None:
+                return existing
+            try:
+                return open_new()
+            except Exception:  # whatever the store, or an embedder's own, raises
+                log.exception("session store not available")
+                return None

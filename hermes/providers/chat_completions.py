@@ -1,0 +1,200 @@
+"""The chat-completions dialect: OpenAI's first wire, spoken by nearly every provider."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from hermes.core.errors import ProviderError
+from hermes.core.messages import Message
+from hermes.core.turn import Usage
+from hermes.providers.fields import (
+    arguments_text,
+    count_field,
+    field,
+    index_field,
+    list_field,
+    plain,
+    text_field,
+)
+from hermes.providers.prompt import Prompt, is_openai_reasoning_model, replay_items
+from hermes.providers.refusals import raise_if_error
+from hermes.providers.reply import ReplyBuilder
+
+API_MODE = "chat_completions"
+
+# History carries more than the wire knows (tool_name, replay); strict providers refuse that.
+_MESSAGE_KEYS = ("role", "content", "name", "tool_calls", "tool_call_id")
+
+_FINISH_REASONS = {
+    "length": "length",
+    "max_tokens": "length",
+    "model_length": "length",
+    "tool_calls": "tool_calls",
+    "tool_use": "tool_calls",
+    "function_call": "tool_calls",
+    "content_filter": "content_filter",
+    "safety": "content_filter",
+    "refusal": "content_filter",
+}
+
+
+class ChatCompletions:
+    """Stateless; see `Dialect` for what each method promises."""
+
+    api_mode = API_MODE
+
+    def request(self, prompt: Prompt) -> dict[str, Any]:
+        limit = "max_completion_tokens" if is_openai_reasoning_model(prompt.model) else "max_tokens"
+        optional = {
+            "tools": list(prompt.tools) or None,
+            limit: prompt.max_tokens,
+            "reasoning_effort": prompt.reasoning_effort,
+            "temperature": prompt.temperature,
+        }
+        chosen = {key: value for key, value in optional.items() if value is not None}
+        return {"model": prompt.model, "messages": _messages(prompt), **chosen}
+
+    def open(self, client: Any, api_kwargs: Mapping[str, Any]) -> Any:
+        streamed = {**api_kwargs, "stream": True, "stream_options": {"include_usage": True}}
+        return client.chat.completions.create(**streamed)
+
+    def create(self, client: Any, api_kwargs: Mapping[str, Any]) -> Any:
+        return client.chat.completions.create(**api_kwargs)
+
+    def feed(self, event: Any, into: ReplyBuilder) -> None:
+        choices = field(event, "choices")
+        if choices and isinstance(choices, list):
+            choice = choices[0]
+            _read_delta(field(choice, "delta"), into)
+            reason = field(choice, "finish_reason")
+            if reason:
+                _finish(event, reason, into)
+        usage = field(event, "usage")
+        if usage:
+            into.count(_usage(usage), usage)
+
+    def finish(self, final: Any, into: ReplyBuilder) -> None:
+        """Some servers end with `[DONE]` alone; our streams then have a final object, `{}`."""
+        if final is not None and not into.is_finished:
+            into.finish("stop")
+
+    def read_whole(self, response: Any, into: ReplyBuilder) -> None:
+        raise_if_error(response)
+        choices = list_field(response, "choices")
+        if not choices:
+            raise ProviderError("The provider answered without any choice.", code="garbled")
+        _read_delta(field(choices[0], "message"), into)
+        _finish(response, field(choices[0], "finish_reason") or "stop", into)
+        usage = field(response, "usage")
+        if usage:
+            into.count(_usage(usage), usage)
+
+
+def ends_answer(event: dict[str, Any]) -> bool:
+    """Whether the choice is finished; only usage may still follow."""
+    choices = event.get("choices")
+    return bool(choices) and isinstance(choices, list) and bool(field(choices[0], "finish_reason"))
+
+
+def _messages(prompt: Prompt) -> list[Message]:
+    system = [{"role": "system", "content": prompt.system}] if prompt.system else []
+    return system + [_message(message) for message in prompt.messages]
+
+
+def _message(message: Message) -> Message:
+    cleaned = {key: message[key] for key in _MESSAGE_KEYS if key in message}
+    if cleaned.get("content") is None and not cleaned.get("tool_calls"):
+        cleaned["content"] = ""
+    details = replay_items(message, API_MODE)
+    if details:
+        cleaned["reasoning_details"] = details
+    return cleaned
+
+
+def _read_delta(delta: Any, into: ReplyBuilder) -> None:
+    content = field(delta, "content")
+    if content:
+        _read_content(content, into)
+        # Nearly every piece of an answer is this and nothing else.
+        if delta.__class__ is dict and len(delta) == 1:
+            return
+    reasoning = field(delta, "reasoning_content") or field(delta, "reasoning")
+    if reasoning and isinstance(reasoning, str):
+        into.add_reasoning(reasoning)
+    calls = field(delta, "tool_calls")
+    if calls and isinstance(calls, list):
+        _read_tool_calls(calls, into)
+    if field(delta, "refusal") or field(delta, "reasoning_details"):
+        _read_rarities(delta, into)
+
+
+def _read_content(content: Any, into: ReplyBuilder) -> None:
+    if isinstance(content, str):
+        into.add_text(content)
+    elif isinstance(content, list):
+        for part in content:
+            into.add_reasoning(_thinking_of(part))
+            into.add_text(text_field(part, "text"))
+
+
+def _thinking_of(part: Any) -> str:
+    return "".join(text_field(piece, "text") for piece in list_field(part, "thinking"))
+
+
+def _read_tool_calls(calls: list[Any], into: ReplyBuilder) -> None:
+    for position, call in enumerate(calls):
+        function = field(call, "function")
+        index = index_field(call, "index")
+        # A whole message numbers its calls by their order alone.
+        into.add_tool_call(
+            position if index is None and len(calls) > 1 else index,
+            id=text_field(call, "id"),
+            name=text_field(function, "name"),
+            arguments=arguments_text(field(function, "arguments")),
+            extra_content=_extra_content(call),
+        )
+
+
+def _extra_content(call: Any) -> Any:
+    extra = field(call, "extra_content")
+    if extra is None:
+        extra = field(field(call, "model_extra"), "extra_content")
+    return None if extra is None else plain(extra)
+
+
+def _read_rarities(delta: Any, into: ReplyBuilder) -> None:
+    into.add_text(text_field(delta, "refusal"))
+    for detail in list_field(delta, "reasoning_details"):
+        _keep_detail(plain(detail), into)
+
+
+def _keep_detail(detail: Any, into: ReplyBuilder) -> None:
+    """Details arrive in fragments with an index; their texts belong together."""
+    key = index_field(detail, "index") or 0
+    if not into.is_kept(key):
+        into.keep(API_MODE, key, detail)
+        return
+    for name in ("text", "summary", "data", "signature"):
+        piece = text_field(detail, name)
+        if piece:
+            into.keep_more(key, name, piece)
+
+
+def _finish(event: Any, reason: Any, into: ReplyBuilder) -> None:
+    if reason == "error":
+        raise ProviderError("The provider ended its answer with an error and gave no reason.")
+    into.name_model(text_field(event, "model"))
+    into.finish(_FINISH_REASONS.get(str(reason).lower(), "stop"))
+
+
+def _usage(usage: Any) -> Usage:
+    prompt_tokens = count_field(usage, "prompt_tokens")
+    completion_tokens = count_field(usage, "completion_tokens")
+    return Usage(
+        input_tokens=prompt_tokens,
+        output_tokens=completion_tokens,
+        total_tokens=count_field(usage, "total_tokens") or prompt_tokens + completion_tokens,
+        cached_tokens=count_field(field(usage, "prompt_tokens_details"), "cached_tokens"),
+        reasoning_tokens=count_field(field(usage, "completion_tokens_details"), "reasoning_tokens"),
+    )

@@ -1,0 +1,183 @@
+"""A provider's event stream that is read on the event loop while one thread waits for its end.
+
+Events are handed over on the loop, all of one network read in one go: no task, future or thread
+switch per token.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable
+from dataclasses import dataclass
+from types import TracebackType
+from typing import Any, Self
+
+import aiohttp
+
+from hermes.core.errors import ConnectionLost
+from hermes.providers.http_call import (
+    LARGEST_ERROR,
+    HttpCall,
+    garbled,
+    opened,
+    parsed_object,
+    read_at_most,
+    watched,
+)
+from hermes.providers.loop_call import LoopCall
+from hermes.providers.sse_reader import NamedData, SseReader
+from hermes.providers.stall_watch import StallWatch
+
+OnEvent = Callable[[dict[str, Any]], None]
+
+DRAIN_SECONDS = 0.25
+"""How long we wait for the end of a body after its last event, to reuse the connection."""
+
+AFTERMATH_SECONDS = 5.0
+"""How long usage may take to follow a finished answer."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Ending:
+    """How a wire says that its answer is complete."""
+
+    ends_answer: Callable[[dict[str, Any]], bool]
+    more_may_follow: bool
+    """Whether the answer's last event may be followed by usage (chat completions)."""
+
+
+class DrivenStream:
+    """One streamed call. Nothing is sent before `drive`."""
+
+    def __init__(
+        self,
+        *,
+        loop: asyncio.AbstractEventLoop,
+        running: set[asyncio.Task[Any]],
+        session: Callable[[], aiohttp.ClientSession],
+        call: HttpCall,
+        ending: Ending,
+    ) -> None:
+        self._loop_call = LoopCall(loop, self._read, running=running)
+        self._session = session
+        self._call = call
+        self._ending = ending
+        self._on_event: OnEvent = _ignore
+        self._last_event: dict[str, Any] | None = None
+        self._is_over = False
+
+    def drive(self, on_event: OnEvent) -> None:
+        """Send the request and block until the stream is over; `on_event` runs on the loop.
+
+        Raises what ended the stream early, also what `on_event` raised (a HermesError, please:
+        others may be taken for the network's). Afterwards `on_event` is never called again.
+        """
+        self._on_event = on_event
+        self._loop_call.wait()
+
+    def cancel(self) -> None:
+        """End `drive` with Interrupted and release the connection. From any thread."""
+        self._loop_call.cancel()
+
+    close = cancel
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self.cancel()
+
+    @property
+    def final(self) -> dict[str, Any] | None:
+        """What the stream ended with: the final response where the wire has one, else `{}`."""
+        if not self._is_over:
+            return None
+        response = (self._last_event or {}).get("response")
+        return response if isinstance(response, dict) else {}
+
+    def get_final_response(self) -> dict[str, Any] | None:
+        return self.final or None
+
+    def get_final_message(self) -> None:
+        """Messages have no final object on this wire: the events said everything."""
+
+    async def _read(self) -> None:
+        async with watched(self._call) as watch:
+            try:
+                await self._read_answer(watch)
+            except (aiohttp.ClientError, OSError, asyncio.CancelledError) as error:
+                is_stop = isinstance(error, asyncio.CancelledError) and not watch.has_struck
+                # A complete answer stays complete, whatever then happens to its connection.
+                if is_stop or self._last_event is None:
+                    raise
+                self._is_over = True
+
+    async def _read_answer(self, watch: StallWatch) -> None:
+        async with opened(self._session(), self._call) as response:
+            if response.content_type in ("application/json", "text/html"):
+                await self._refuse_document(response)
+            await self._read_events(response.content, watch)
+            await _drain(response.content)
+
+    async def _read_events(self, content: aiohttp.StreamReader, watch: StallWatch) -> None:
+        reader = SseReader()
+        while not self._is_over:
+            data = await content.readany()
+            if not data:
+                self._end_of_body(reader)
+                return
+            watch.saw_life()
+            self._hand_over(reader.feed(data), watch)
+
+    def _hand_over(self, events: list[NamedData], watch: StallWatch) -> None:
+        on_event, call = self._on_event, self._call
+        ends_answer = self._ending.ends_answer
+        for name, data in events:
+            if data == b"[DONE]":
+                self._is_over = True
+                return
+            event = parsed_object(call, data)
+            if name is not None:
+                event.setdefault("type", name)
+            on_event(event)
+            if self._last_event is None and ends_answer(event):
+                self._last_event = event
+                watch.shorten(AFTERMATH_SECONDS)
+                if not self._ending.more_may_follow:
+                    self._is_over = True
+                    return
+
+    def _end_of_body(self, reader: SseReader) -> None:
+        """Fine after the last event, never fine before it."""
+        says_done = any(data == b"[DONE]" for _, data in reader.rest())
+        if self._last_event is None and not says_done:
+            raise ConnectionLost(
+                f"{self._call.host} broke off before its answer was complete.",
+                code="connection_lost",
+            )
+        self._is_over = True
+
+    async def _refuse_document(self, response: aiohttp.ClientResponse) -> None:
+        if response.content_type == "application/json":
+            parsed_object(self._call, await read_at_most(response, LARGEST_ERROR))
+            raise garbled(self._call, "no stream: streaming is not supported there")
+        raise garbled(self._call, "a web page instead of an event stream; check base_url")
+
+
+async def _drain(content: aiohttp.StreamReader) -> None:
+    """Read the end of the body, so that the connection can serve the next call."""
+    try:
+        async with asyncio.timeout(DRAIN_SECONDS):
+            while not content.at_eof():
+                await content.readany()
+    except (TimeoutError, aiohttp.ClientError):
+        return
+
+
+def _ignore(_event: dict[str, Any]) -> None:
+    return

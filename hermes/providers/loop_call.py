@@ -1,0 +1,87 @@
+"""Runs one coroutine on the event loop for a thread that waits for it, and can be cancelled."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+from collections.abc import Callable, Coroutine
+from concurrent.futures import Future
+from typing import Any, Generic, TypeVar
+
+from hermes.core.errors import Interrupted
+
+Result = TypeVar("Result")
+
+
+class LoopCall(Generic[Result]):
+    """One call, waited for once. Costs two thread switches, however long the coroutine runs."""
+
+    def __init__(
+        self,
+        loop: asyncio.AbstractEventLoop,
+        work: Callable[[], Coroutine[Any, Any, Result]],
+        *,
+        running: set[asyncio.Task[Any]],
+    ) -> None:
+        self._loop = loop
+        self._work = work
+        self._running = running
+        self._task: asyncio.Task[Result] | None = None
+        self._outcome: Future[Result] = Future()
+        self._is_cancelled = False
+
+    def wait(self) -> Result:
+        """Block the calling thread until the coroutine is over. Interrupted when cancelled."""
+        self._refuse_own_loop()
+        try:
+            self._loop.call_soon_threadsafe(self._start)
+        except RuntimeError as error:
+            raise Interrupted("The event loop for model calls is closed.") from error
+        try:
+            return self._outcome.result()
+        except BaseException:
+            # Also when this very thread is interrupted (Ctrl-C): nothing may run on unwatched.
+            self.cancel()
+            raise
+
+    def cancel(self) -> None:
+        """End the call. From any thread, at any time; a call not yet started will not start."""
+        self._is_cancelled = True
+        # A closed loop has nothing left to cancel.
+        with contextlib.suppress(RuntimeError):
+            self._loop.call_soon_threadsafe(self._cancel_task)
+
+    def _refuse_own_loop(self) -> None:
+        try:
+            own = asyncio.get_running_loop()
+        except RuntimeError:
+            return
+        if own is self._loop:
+            raise RuntimeError("A model call would block the very loop that has to carry it out.")
+
+    def _start(self) -> None:
+        if self._is_cancelled:
+            self._outcome.set_exception(_interrupted())
+            return
+        self._task = self._loop.create_task(self._work())
+        self._running.add(self._task)
+        self._task.add_done_callback(self._settle)
+
+    def _cancel_task(self) -> None:
+        if self._task is not None:
+            self._task.cancel()
+
+    def _settle(self, task: asyncio.Task[Result]) -> None:
+        self._running.discard(task)
+        if task.cancelled():
+            self._outcome.set_exception(_interrupted())
+            return
+        error = task.exception()
+        if error is not None:
+            self._outcome.set_exception(error)
+        else:
+            self._outcome.set_result(task.result())
+
+
+def _interrupted() -> Interrupted:
+    return Interrupted("The model call was stopped.")

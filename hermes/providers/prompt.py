@@ -1,0 +1,46 @@
+"""What is asked of a model in one call, before any dialect has worded it."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from hermes.core.messages import Message
+
+_REASONING_MODEL = re.compile(r"^(o[1-9]|gpt-([5-9]|[1-9]\d)|codex)")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Prompt:
+    """One model call. Messages are in the chat-completions shape."""
+
+    model: str
+    system: str | None
+    messages: Sequence[Message]
+    tools: Sequence[dict[str, Any]]
+    """Tool definitions in the chat-completions shape."""
+    max_tokens: int | None = None
+    reasoning_effort: str | None = None
+    temperature: float | None = None
+
+
+def is_openai_reasoning_model(model: str) -> bool:
+    """OpenAI's reasoning models name their parameters differently; a `vendor/` prefix is fine."""
+    return _REASONING_MODEL.match(model.rsplit("/", 1)[-1].lower()) is not None
+
+
+def replay_items(message: Message, api_mode: str) -> list[dict[str, Any]]:
+    """The provider items an assistant message carries for this api mode."""
+    replay = message.get("replay")
+    if not isinstance(replay, dict) or replay.get("api_mode") != api_mode:
+        return []
+    items = replay.get("items")
+    return [item for item in items if isinstance(item, dict)] if isinstance(items, list) else []
+
+
+def function_of(tool: dict[str, Any]) -> dict[str, Any]:
+    """The function part of a chat-completions tool definition or tool call."""
+    function = tool.get("function")
+    return function if isinstance(function, dict) else tool

@@ -1,0 +1,201 @@
+"""The Responses dialect (`codex_responses`): what we ask, and the events that answer it.
+
+How a conversation is worded as input items stands in `responses_input`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from hermes.core.errors import ProviderError
+from hermes.core.turn import Usage
+from hermes.providers.fields import (
+    arguments_text,
+    count_field,
+    field,
+    index_field,
+    list_field,
+    plain,
+    text_field,
+)
+from hermes.providers.prompt import Prompt, is_openai_reasoning_model
+from hermes.providers.refusals import error_from_event, raise_if_error
+from hermes.providers.reply import ReplyBuilder, ToolCall
+from hermes.providers.responses_input import API_MODE, flat_tools, input_items
+
+_TEXT_DELTAS = frozenset({"response.output_text.delta", "response.refusal.delta"})
+_REASONING_DELTAS = frozenset(
+    {"response.reasoning_summary_text.delta", "response.reasoning_text.delta"}
+)
+_LAST_EVENTS = frozenset({"response.completed", "response.incomplete", "response.done"})
+_FAILURES = frozenset({"response.failed", "response.cancelled", "error"})
+
+
+class Responses:
+    """Stateless; see `Dialect` for what each method promises."""
+
+    api_mode = API_MODE
+
+    def request(self, prompt: Prompt) -> dict[str, Any]:
+        effort = prompt.reasoning_effort
+        optional = {
+            "instructions": prompt.system,
+            "tools": flat_tools(prompt.tools) or None,
+            "max_output_tokens": prompt.max_tokens,
+            "temperature": prompt.temperature,
+            "reasoning": {"effort": effort} if effort else None,
+            # Nothing is stored on their side, so the thinking has to travel with us. Models that
+            # do not think refuse this.
+            "include": ["reasoning.encrypted_content"] if _reasons(prompt) else None,
+        }
+        chosen = {key: value for key, value in optional.items() if value is not None}
+        return {
+            "model": prompt.model,
+            "input": input_items(prompt.messages),
+            "store": False,
+            **chosen,
+        }
+
+    def open(self, client: Any, api_kwargs: Mapping[str, Any]) -> Any:
+        return client.responses.stream(**api_kwargs)
+
+    def create(self, client: Any, api_kwargs: Mapping[str, Any]) -> Any:
+        return client.responses.create(**api_kwargs)
+
+    def feed(self, event: Any, into: ReplyBuilder) -> None:
+        kind = text_field(event, "type")
+        if kind in _TEXT_DELTAS:
+            into.add_text(text_field(event, "delta"))
+        elif kind in _REASONING_DELTAS:
+            into.add_reasoning(text_field(event, "delta"))
+        elif kind == "response.function_call_arguments.delta":
+            into.add_tool_call(
+                index_field(event, "output_index"), arguments=text_field(event, "delta")
+            )
+        else:
+            self._feed_rare(kind, event, into)
+
+    def _feed_rare(self, kind: str, event: Any, into: ReplyBuilder) -> None:
+        if kind == "response.output_item.added":
+            _open_item(event, into)
+        elif kind == "response.output_item.done":
+            _keep_reasoning(index_field(event, "output_index"), field(event, "item"), into)
+        elif kind == "response.reasoning_summary_part.added" and into.has_reasoning:
+            into.add_reasoning("\n\n")
+        elif kind in _LAST_EVENTS:
+            into.finish("length" if kind == "response.incomplete" else "stop")
+            self.finish(field(event, "response"), into)
+        elif kind in _FAILURES:
+            raise _failure(event)
+
+    def finish(self, final: Any, into: ReplyBuilder) -> None:
+        if final is None:
+            return
+        _read_output(list_field(final, "output"), into)
+        into.name_model(text_field(final, "model"))
+        usage = field(final, "usage")
+        if usage:
+            into.count(_usage(usage), usage)
+        _read_status(final, into)
+
+    def read_whole(self, response: Any, into: ReplyBuilder) -> None:
+        raise_if_error(response)
+        if not list_field(response, "output") and not text_field(response, "status"):
+            raise ProviderError("The provider answered without any output.", code="garbled")
+        self.finish(response, into)
+
+
+def ends_answer(event: dict[str, Any]) -> bool:
+    return text_field(event, "type") in _LAST_EVENTS
+
+
+def _reasons(prompt: Prompt) -> bool:
+    asked = prompt.reasoning_effort not in (None, "none")
+    return asked or is_openai_reasoning_model(prompt.model)
+
+
+def _open_item(event: Any, into: ReplyBuilder) -> None:
+    item = field(event, "item")
+    if field(item, "type") == "function_call":
+        into.add_tool_call(
+            index_field(event, "output_index"),
+            id=text_field(item, "call_id"),
+            name=text_field(item, "name"),
+        )
+
+
+def _keep_reasoning(index: int | None, item: Any, into: ReplyBuilder) -> None:
+    is_reasoning = field(item, "type") == "reasoning"
+    if is_reasoning and text_field(item, "encrypted_content"):
+        into.keep(API_MODE, index or 0, plain(item))
+
+
+def _read_output(output: list[Any], into: ReplyBuilder) -> None:
+    """What the events did not bring. The final list of calls is the provider's last word."""
+    if not into.has_text:
+        into.add_text("".join(_text_of(item) for item in output))
+    if not into.has_reasoning:
+        into.add_reasoning("\n\n".join(filter(None, map(_summary_of, output))))
+    calls = [_tool_call(item) for item in output if field(item, "type") == "function_call"]
+    if calls:
+        into.replace_tool_calls(calls)
+    for index, item in enumerate(output):
+        if not into.is_kept(index):
+            _keep_reasoning(index, item, into)
+
+
+def _text_of(item: Any) -> str:
+    if field(item, "type") != "message":
+        return ""
+    parts = list_field(item, "content")
+    return "".join(text_field(part, "text") or text_field(part, "refusal") for part in parts)
+
+
+def _summary_of(item: Any) -> str:
+    if field(item, "type") != "reasoning":
+        return ""
+    parts = list_field(item, "summary") or list_field(item, "content")
+    return "\n\n".join(text_field(part, "text") for part in parts)
+
+
+def _tool_call(item: Any) -> ToolCall:
+    return ToolCall(
+        id=text_field(item, "call_id") or text_field(item, "id"),
+        name=text_field(item, "name"),
+        arguments=arguments_text(field(item, "arguments")),
+    )
+
+
+def _read_status(final: Any, into: ReplyBuilder) -> None:
+    status = text_field(final, "status")
+    if status in ("failed", "cancelled"):
+        raise _failure(final)
+    if status == "incomplete":
+        reason = text_field(field(final, "incomplete_details"), "reason")
+        into.finish("content_filter" if reason == "content_filter" else "length")
+    elif status:
+        into.finish("stop")
+
+
+def _failure(event: Any) -> ProviderError:
+    """`error` stands in the event, in its response, or the event is the error."""
+    response = field(event, "response")
+    source = response if field(response, "error") else event
+    error = field(source, "error") or {
+        "message": text_field(source, "message") or "it ended the answer as failed",
+        "code": field(source, "code"),
+    }
+    return error_from_event({"error": error})
+
+
+def _usage(usage: Any) -> Usage:
+    input_tokens = count_field(usage, "input_tokens")
+    output_tokens = count_field(usage, "output_tokens")
+    return Usage(
+        input_tokens=input_tokens,
+        output_tokens=output_tokens,
+        total_tokens=count_field(usage, "total_tokens") or input_tokens + output_tokens,
+        cached_tokens=count_field(field(usage, "input_tokens_details"), "cached_tokens"),
+        reasoning_tokens=count_field(field(usage, "output_tokens_details"), "reasoning_tokens"),
+    )

@@ -1,0 +1,98 @@
+"""Turns that are running now: how one is started, stopped, and found when the server drains."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import Any
+
+from hermes.core.errors import Unavailable
+from hermes.core.turn import TurnCall, TurnResult
+from hermes.runs.feed import Feed
+
+AgentRef = list[Any]
+"""One slot: `[None]` until the agent of the turn exists, then `[agent]` (it has `interrupt`)."""
+
+RunTurn = Callable[[TurnCall, Feed | None, AgentRef], Awaitable[TurnResult]]
+"""Runs one turn to its end; events go into the feed, when there is one, as they happen."""
+
+
+@dataclass(frozen=True, slots=True)
+class LiveTurn:
+    """A started turn: its events, its task and the way to its agent."""
+
+    feed: Feed
+    task: asyncio.Future[TurnResult]
+    agent_ref: AgentRef
+
+
+def start_turn(run_turn: RunTurn, call: TurnCall) -> LiveTurn:
+    """Start a turn whose events can be read from the returned feed.
+
+    The task is made with `asyncio.ensure_future` and gets exactly one done-callback, which closes
+    the feed before it returns: both are part of the contract an embedder may rely on.
+    """
+    feed, agent_ref = Feed(), [None]
+    task = asyncio.ensure_future(run_turn(call, feed, agent_ref))
+    task.add_done_callback(lambda _task: feed.put(None))
+    return LiveTurn(feed, task, agent_ref)
+
+
+def interrupt(agent_ref: AgentRef | None, reason: str) -> None:
+    """Ask the turn's agent to stop; does nothing while there is no agent yet."""
+    if agent_ref and agent_ref[0] is not None:
+        agent_ref[0].interrupt(reason)
+
+
+class RunningTurns:
+    """Every turn of one server that is running now. Used on the event loop only."""
+
+    def __init__(self) -> None:
+        self._agents: dict[int, AgentRef] = {}
+        self._is_draining = False
+        self._all_done = asyncio.Event()
+
+    def __len__(self) -> int:
+        return len(self._agents)
+
+    def admit(self) -> None:
+        """Raises `Unavailable` while the server drains."""
+        if self._is_draining:
+            raise Unavailable(
+                "The gateway is shutting down; try again in a moment.",
+                code="draining",
+                headers={"Retry-After": "5"},
+            )
+
+    @contextmanager
+    def tracked(self, agent_ref: AgentRef) -> Iterator[None]:
+        """Count a turn as running inside the block."""
+        self.admit()
+        self._agents[id(agent_ref)] = agent_ref
+        try:
+            yield
+        finally:
+            del self._agents[id(agent_ref)]
+            if not self._agents:
+                self._all_done.set()
+
+    async def drain(self, grace: float, stop_within: float = 5.0) -> None:
+        """Refuse new turns, give running ones `grace` seconds, then interrupt the rest."""
+        self._is_draining = True
+        if await self._idle_within(grace):
+            return
+        for agent_ref in list(self._agents.values()):
+            interrupt(agent_ref, "The gateway is shutting down")
+        await self._idle_within(stop_within)
+
+    async def _idle_within(self, seconds: float) -> bool:
+        if not self._agents:
+            return True
+        self._all_done.clear()
+        try:
+            await asyncio.wait_for(self._all_done.wait(), seconds)
+        except TimeoutError:
+            return False
+        return True

@@ -1,0 +1,104 @@
+"""What the gateway says about itself: health, models, capabilities, tools and skills."""
+
+from __future__ import annotations
+
+import os
+
+from aiohttp import web
+
+from hermes.core.errors import ApiError, NotFound
+from hermes.server.answers import json_answer
+from hermes.server.auth import SESSION_ID_HEADER, SESSION_KEY_HEADER
+from hermes.server.seams import Seams
+from hermes.wire.capabilities import PLATFORM, model_object, models_list
+from hermes.wire.capabilities import capabilities as capabilities_object
+
+FEATURES = {
+    "chat_completions": True,
+    "chat_completions_streaming": True,
+    "responses_api": True,
+    "responses_streaming": True,
+    "tool_progress_events": True,
+    "session_resources": True,
+    "session_chat": True,
+    "session_chat_streaming": True,
+    "session_fork": True,
+    "skills_api": True,
+    "session_continuity_header": SESSION_ID_HEADER,
+    "session_key_header": SESSION_KEY_HEADER,
+    # Clients of this contract look for these two names; `runs_api` tells the truth about them.
+    "run_status": True,
+    "run_events_sse": True,
+    "runs_api": False,
+    "admin_config_rw": False,
+    "memory_write_api": False,
+    "realtime_voice": False,
+}
+
+
+async def health(_request: web.Request, _seams: Seams) -> web.StreamResponse:
+    return json_answer({"status": "ok", "platform": PLATFORM})
+
+
+async def health_detailed(_request: web.Request, seams: Seams) -> web.StreamResponse:
+    runtime = await seams.storage.run(seams.runtime_status) or {}
+    return json_answer(
+        {
+            "status": "ok",
+            "platform": PLATFORM,
+            "gateway_state": runtime.get("gateway_state"),
+            "platforms": runtime.get("platforms") or {},
+            "active_agents": runtime.get("active_agents", 0),
+            "exit_reason": runtime.get("exit_reason"),
+            "updated_at": runtime.get("updated_at"),
+            "pid": os.getpid(),
+        }
+    )
+
+
+async def models(_request: web.Request, seams: Seams) -> web.StreamResponse:
+    return json_answer(models_list(seams.model_name(), seams.started_at))
+
+
+async def model(request: web.Request, seams: Seams) -> web.StreamResponse:
+    asked = request.match_info["model_id"]
+    if asked != seams.model_name():
+        raise NotFound(
+            f"The model '{asked[:100]}' does not exist; GET /v1/models lists the models.",
+            code="model_not_found",
+            param="model",
+        )
+    return json_answer(model_object(asked, seams.started_at))
+
+
+async def capabilities(_request: web.Request, seams: Seams) -> web.StreamResponse:
+    return json_answer(
+        capabilities_object(
+            model=seams.model_name(),
+            auth_required=seams.requires_key(),
+            endpoints=seams.endpoints,
+            features=FEATURES,
+        )
+    )
+
+
+async def skills(_request: web.Request, seams: Seams) -> web.StreamResponse:
+    return json_answer({"object": "list", "data": await seams.storage.run(seams.skills)})
+
+
+async def toolsets(_request: web.Request, seams: Seams) -> web.StreamResponse:
+    return json_answer({"object": "list", "data": seams.toolsets()})
+
+
+class RunsNotServed(ApiError):
+    """Clients of the contract know runs by name, but this version does not serve them."""
+
+    status = 501
+    default_code = "runs_not_served"
+
+
+async def runs(_request: web.Request, _seams: Seams) -> web.StreamResponse:
+    raise RunsNotServed(
+        "This version of the gateway does not serve runs. Use POST /v1/responses, or "
+        "POST /api/sessions/{session_id}/chat/stream to follow a turn as it happens."
+    )

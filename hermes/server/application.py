@@ -1,0 +1,37 @@
+"""The aiohttp application of a gateway: every route of the table, behind the middlewares."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable
+from typing import Any
+
+from aiohttp import web
+
+from hermes.server.dispatch import dispatch, dispatch_public
+from hermes.server.middleware import envelope_errors, refuse_foreign_hosts, stamp
+from hermes.server.routes import ROUTES, Route
+from hermes.server.seams import Seams
+from hermes.settings.model import ListenerSettings
+
+
+def build_application(
+    seams: Seams, listener: ListenerSettings, middlewares: tuple[Any, ...] = ()
+) -> web.Application:
+    guards = () if listener.key else (refuse_foreign_hosts(listener.host),)
+    application = web.Application(
+        middlewares=[envelope_errors, *guards, *middlewares],
+        client_max_size=listener.max_body_bytes,
+    )
+    application.on_response_prepare.append(stamp)
+    for route in ROUTES:
+        application.router.add_route(route.method, route.path, _bound(route, seams))
+    return application
+
+
+def _bound(route: Route, seams: Seams) -> Callable[[web.Request], Awaitable[web.StreamResponse]]:
+    enter = dispatch_public if route.is_public else dispatch
+
+    async def handle(request: web.Request) -> web.StreamResponse:
+        return await enter(route.handler, request, seams)
+
+    return handle

@@ -1,0 +1,90 @@
+"""POST /v1/chat/completions."""
+
+from __future__ import annotations
+
+import time
+
+from aiohttp import web
+
+from hermes.core.ids import derive_chat_session_id, new_id
+from hermes.core.turn import Outcome, TurnCall, TurnParameters, TurnResult
+from hermes.runs.turns import start_turn
+from hermes.server.answers import json_answer
+from hermes.server.auth import Caller
+from hermes.server.seams import ChatStream, Seams
+from hermes.server.turns import (
+    once,
+    read_body,
+    run_to_end,
+    session_headers,
+    stored_history,
+    stream_headers,
+)
+from hermes.wire.chat import (
+    ChatHead,
+    ChatRequest,
+    agent_incomplete,
+    completion,
+    incomplete_headers,
+    parse_chat,
+)
+
+
+async def create(request: web.Request, seams: Seams) -> web.StreamResponse:
+    seams.admit_turn()
+    asked = parse_chat(await read_body(request))
+    caller = seams.read_caller(request)
+    call = await _turn_call(seams, asked, caller)
+    if asked.stream:
+        headers = session_headers(call.session_id, call.session_key)
+        stream = ChatStream(
+            head=_head(seams, asked),
+            turn=start_turn(seams.run_turn, call),
+            include_usage=asked.include_usage,
+            headers=stream_headers(request, seams, headers),
+        )
+        return await seams.write_chat(request, stream)
+
+    async def compute() -> tuple[ChatHead, TurnResult]:
+        return _head(seams, asked), await run_to_end(seams, call)
+
+    head, result = await once(request, seams, compute)
+    return _answer(head, result, call)
+
+
+async def _turn_call(seams: Seams, asked: ChatRequest, caller: Caller) -> TurnCall:
+    """A named session brings its stored history; any other chat brings its own and is not stored.
+
+    The derived id of an unnamed chat is shared by everybody who opens with the same words, so it
+    names the turn and nothing is ever loaded or kept under it.
+    """
+    if caller.session_id is not None:
+        session_id = caller.session_id
+        history = await stored_history(seams, session_id)
+    else:
+        session_id = derive_chat_session_id(asked.system_prompt, asked.first_user_text)
+        history = asked.history
+    return TurnCall(
+        user_message=asked.user_message,
+        history=history,
+        system_prompt=asked.system_prompt,
+        session_id=session_id,
+        session_key=caller.session_key,
+        parameters=TurnParameters(persist=caller.session_id is not None),
+    )
+
+
+def _head(seams: Seams, asked: ChatRequest) -> ChatHead:
+    return ChatHead(
+        id=new_id("chatcmpl-"),
+        model=asked.model or seams.model_name(),
+        created=int(time.time()),
+    )
+
+
+def _answer(head: ChatHead, result: TurnResult, call: TurnCall) -> web.Response:
+    if result.outcome is Outcome.FAILED or (not result.is_complete and not result.text):
+        raise agent_incomplete(result)
+    headers = session_headers(result.session_id or call.session_id, call.session_key)
+    headers |= incomplete_headers(result)
+    return json_answer(completion(head, result), headers=headers)

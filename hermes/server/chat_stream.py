@@ -1,0 +1,30 @@
+"""The streamed form of a chat completion."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from aiohttp import web
+
+from hermes.server.streaming import Stream, TurnView, write_stream
+from hermes.wire.chat import ChatHead
+from hermes.wire.chat_stream import ChatEncoder
+
+
+async def write_chat(
+    request: web.Request,
+    head: ChatHead,
+    view: TurnView,
+    *,
+    include_usage: bool,
+    headers: Mapping[str, str],
+    keepalive: float,
+    preview: Callable[[str, Mapping[str, Any]], str],
+) -> web.StreamResponse:
+    """Write the turn as chunks."""
+    encoder = ChatEncoder(head, include_usage=include_usage, preview=preview)
+    stream = Stream(
+        encoder=encoder, opening=[encoder.opening()], keepalive=keepalive, headers=headers
+    )
+    return await write_stream(request, view, stream)

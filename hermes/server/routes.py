@@ -1,0 +1,54 @@
+"""Every route of the gateway as data: what is registered, and what /v1/capabilities advertises."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from hermes.server import about, chat, responses, sessions
+from hermes.server.dispatch import Handler
+
+
+@dataclass(frozen=True, slots=True)
+class Route:
+    name: str
+    method: str
+    path: str
+    handler: Handler
+    is_public: bool = False
+    """Answered without a key."""
+
+
+ROUTES = (
+    Route("health", "GET", "/health", about.health, is_public=True),
+    Route("health_alias", "GET", "/v1/health", about.health, is_public=True),
+    Route("health_detailed", "GET", "/health/detailed", about.health_detailed, is_public=True),
+    Route("models", "GET", "/v1/models", about.models),
+    Route("model", "GET", "/v1/models/{model_id:.+}", about.model),
+    Route("capabilities", "GET", "/v1/capabilities", about.capabilities),
+    Route("skills", "GET", "/v1/skills", about.skills),
+    Route("toolsets", "GET", "/v1/toolsets", about.toolsets),
+    Route("chat_completions", "POST", "/v1/chat/completions", chat.create),
+    Route("responses", "POST", "/v1/responses", responses.create),
+    Route("response", "GET", "/v1/responses/{response_id}", responses.get),
+    Route("response_delete", "DELETE", "/v1/responses/{response_id}", responses.delete),
+    Route("sessions", "GET", "/api/sessions", sessions.list_sessions),
+    Route("session_create", "POST", "/api/sessions", sessions.create_session),
+    Route("session", "GET", "/api/sessions/{session_id}", sessions.get_session),
+    Route("session_patch", "PATCH", "/api/sessions/{session_id}", sessions.patch_session),
+    Route("session_delete", "DELETE", "/api/sessions/{session_id}", sessions.delete_session),
+    Route("session_messages", "GET", "/api/sessions/{session_id}/messages", sessions.list_messages),
+    Route("session_fork", "POST", "/api/sessions/{session_id}/fork", sessions.fork_session),
+    Route("session_chat", "POST", "/api/sessions/{session_id}/chat", sessions.chat),
+    Route(
+        "session_chat_stream",
+        "POST",
+        "/api/sessions/{session_id}/chat/stream",
+        sessions.chat_stream,
+    ),
+    Route("runs", "POST", "/v1/runs", about.runs),
+    Route("run_status", "GET", "/v1/runs/{run_id}", about.runs),
+    Route("run_events", "GET", "/v1/runs/{run_id}/events", about.runs),
+)
+
+ENDPOINTS = {route.name: (route.method, route.path.replace(":.+", "")) for route in ROUTES}
+"""What /v1/capabilities shows: name → method and path."""

@@ -1,0 +1,91 @@
+"""What the handlers may use of the gateway, as one record of closures.
+
+The adapter fills it once when it is built; each closure looks its target up when it is called.
+This is the complete list of what an embedder may replace; our own tests fill it with fakes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from aiohttp import web
+
+from hermes.core.messages import Content, Message
+from hermes.core.ports import ResponseRecords, SessionStore
+from hermes.runs.threads import Threads
+from hermes.runs.turns import LiveTurn, RunTurn
+from hermes.server.auth import Caller
+from hermes.server.idempotency import IdempotencyCache
+from hermes.wire.chat import ChatHead
+from hermes.wire.responses import ResponseHead
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ChatStream:
+    """A chat completion that is to be streamed."""
+
+    head: ChatHead
+    turn: LiveTurn
+    include_usage: bool
+    headers: Mapping[str, str]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NewRecord:
+    """What is needed, besides the answer, to store a response so that it can be continued."""
+
+    store: bool
+    user_message: Content
+    given_history: Sequence[Message]
+    """The history the agent was given; with `truncation: auto` only the end of the whole."""
+    whole_history: Sequence[Message]
+    instructions: str | None = None
+    conversation: str | None = None
+    session_id: str | None = None
+    continues: str | None = None
+    inherited: int = 0
+    """How many messages of the whole history are those of the response it continues."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ResponseStream:
+    """A response that is to be streamed, and all that is needed to store it."""
+
+    head: ResponseHead
+    turn: LiveTurn
+    record: NewRecord
+    headers: Mapping[str, str]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Seams:
+    model_name: Callable[[], str]
+    started_at: int
+    """Unix time; shown as the model's date of creation."""
+    requires_key: Callable[[], bool]
+    authorise: Callable[[web.Request], web.StreamResponse | None]
+    """None, or the answer that refuses the request."""
+    read_caller: Callable[[web.Request], Caller]
+    """Raises `ApiError` for session headers that are malformed or not allowed."""
+    is_origin_allowed: Callable[[str], bool]
+    cors_headers: Callable[[str], dict[str, str] | None]
+    run_turn: RunTurn
+    admit_turn: Callable[[], None]
+    """Raises `Unavailable` while the server drains."""
+    write_chat: Callable[[web.Request, ChatStream], Awaitable[web.StreamResponse]]
+    write_responses: Callable[[web.Request, ResponseStream], Awaitable[web.StreamResponse]]
+    keepalive_seconds: Callable[[], float]
+    sessions: Callable[[], SessionStore | None]
+    """The session store, opened at first use; None when it cannot be opened. May block."""
+    responses: Callable[[], ResponseRecords]
+    storage: Threads
+    """Where every call that may block on a store is made."""
+    idempotency: IdempotencyCache
+    runtime_status: Callable[[], dict[str, Any] | None]
+    tool_preview: Callable[[str, Mapping[str, Any]], str]
+    toolsets: Callable[[], list[dict[str, Any]]]
+    skills: Callable[[], list[dict[str, Any]]]
+    """Reads folders; may block."""
+    endpoints: Mapping[str, tuple[str, str]]

@@ -1,0 +1,184 @@
+"""/api/sessions: sessions and their messages, forks, and chats inside a session."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, TypeVar
+
+from aiohttp import web
+
+from hermes.core.errors import NotFound, Unavailable
+from hermes.core.ids import new_id
+from hermes.core.ports import SessionStore
+from hermes.core.turn import Outcome, TurnCall, TurnParameters
+from hermes.runs.turns import interrupt, start_turn
+from hermes.server.answers import json_answer
+from hermes.server.seams import Seams
+from hermes.server.streaming import Stream, TurnView, write_stream
+from hermes.server.turns import once, read_body, run_to_end, session_headers, stream_headers
+from hermes.wire import sessions as wire
+from hermes.wire.chat import agent_incomplete
+from hermes.wire.session_stream import SessionEncoder
+
+T = TypeVar("T")
+
+SOURCE = "api_server"
+
+
+async def list_sessions(request: web.Request, seams: Seams) -> web.StreamResponse:
+    page = wire.parse_page(request.query)
+    rows, total = await _in_store(
+        seams,
+        lambda store: (
+            store.list_sessions(limit=page.limit, offset=page.offset),
+            store.count_sessions(),
+        ),
+    )
+    return json_answer(wire.session_list(rows, page, total=total))
+
+
+async def create_session(request: web.Request, seams: Seams) -> web.StreamResponse:
+    asked = wire.parse_create(await read_body(request))
+
+    def create(store: SessionStore) -> dict[str, Any]:
+        session_id = new_id("session-")
+        store.create_session(session_id, SOURCE, model=asked.model)
+        if asked.title is not None:
+            store.set_session_title(session_id, asked.title)
+        return _existing(store, session_id)
+
+    return json_answer(wire.session_envelope(await _in_store(seams, create)), status=201)
+
+
+async def get_session(request: web.Request, seams: Seams) -> web.StreamResponse:
+    session_id = request.match_info["session_id"]
+    row = await _in_store(seams, lambda store: _existing(store, session_id))
+    return json_answer(wire.session_envelope(row))
+
+
+async def patch_session(request: web.Request, seams: Seams) -> web.StreamResponse:
+    session_id = request.match_info["session_id"]
+    asked = wire.parse_patch(await read_body(request))
+
+    def rename(store: SessionStore) -> dict[str, Any]:
+        _existing(store, session_id)
+        store.set_session_title(session_id, asked.title)
+        return _existing(store, session_id)
+
+    return json_answer(wire.session_envelope(await _in_store(seams, rename)))
+
+
+async def delete_session(request: web.Request, seams: Seams) -> web.StreamResponse:
+    session_id = request.match_info["session_id"]
+    if not await _in_store(seams, lambda store: store.delete_session(session_id)):
+        raise _unknown(session_id)
+    return json_answer(wire.session_deleted(session_id))
+
+
+async def list_messages(request: web.Request, seams: Seams) -> web.StreamResponse:
+    session_id = request.match_info["session_id"]
+
+    def read(store: SessionStore) -> list[dict[str, Any]]:
+        _existing(store, session_id)
+        return store.get_messages(session_id)
+
+    return json_answer(wire.message_list(session_id, await _in_store(seams, read)))
+
+
+async def fork_session(request: web.Request, seams: Seams) -> web.StreamResponse:
+    source_id = request.match_info["session_id"]
+    asked = wire.parse_fork(await read_body(request) if request.can_read_body else {})
+
+    def fork(store: SessionStore) -> dict[str, Any]:
+        _existing(store, source_id)
+        return _existing(
+            store, store.fork_session(source_id, new_id("session-"), title=asked.title)
+        )
+
+    return json_answer(wire.session_envelope(await _in_store(seams, fork)), status=201)
+
+
+async def chat(request: web.Request, seams: Seams) -> web.StreamResponse:
+    seams.admit_turn()
+    call = await _turn_call(request, seams)
+    result = await once(request, seams, lambda: run_to_end(seams, call))
+    if result.outcome is Outcome.FAILED:
+        raise agent_incomplete(result)
+    session_id = result.session_id or str(call.session_id)
+    return json_answer(
+        wire.session_chat_completion(session_id, result),
+        headers=session_headers(session_id, call.session_key),
+    )
+
+
+async def chat_stream(request: web.Request, seams: Seams) -> web.StreamResponse:
+    seams.admit_turn()
+    call = await _turn_call(request, seams)
+    headers = session_headers(call.session_id, call.session_key)
+    encoder = SessionEncoder(
+        run_id=new_id("run_"),
+        session_id=str(call.session_id),
+        message_id=new_id("msg_"),
+        user_message=call.user_message,
+        history=call.history,
+    )
+    turn = start_turn(seams.run_turn, call)
+    view = TurnView(
+        source=turn.feed,
+        task=turn.task,
+        read_result=lambda result: result,
+        interrupt=lambda reason: interrupt(turn.agent_ref, reason),
+    )
+    stream = Stream(
+        encoder=encoder,
+        opening=[encoder.opening()],
+        keepalive=seams.keepalive_seconds(),
+        headers=stream_headers(request, seams, headers),
+    )
+    return await write_stream(request, view, stream)
+
+
+async def _turn_call(request: web.Request, seams: Seams) -> TurnCall:
+    session_id = request.match_info["session_id"]
+    caller = seams.read_caller(request)
+    asked = wire.parse_session_chat(await read_body(request))
+
+    def load(store: SessionStore) -> list[dict[str, Any]]:
+        _existing(store, session_id)
+        return store.get_messages_as_conversation(session_id)
+
+    return TurnCall(
+        user_message=asked.user_message,
+        history=await _in_store(seams, load),
+        system_prompt=asked.system_prompt,
+        session_id=session_id,
+        session_key=caller.session_key,
+        parameters=TurnParameters(persist=True),
+    )
+
+
+async def _in_store(seams: Seams, work: Callable[[SessionStore], T]) -> T:
+    def run() -> T:
+        store = seams.sessions()
+        if store is None:
+            raise Unavailable(
+                "The session store cannot be opened; `hermes doctor` says why.",
+                code="session_store_unavailable",
+                headers={"Retry-After": "5"},
+            )
+        return work(store)
+
+    return await seams.storage.run(run)
+
+
+def _existing(store: SessionStore, session_id: str) -> dict[str, Any]:
+    row = store.get_session(session_id)
+    if row is None:
+        raise _unknown(session_id)
+    return row
+
+
+def _unknown(session_id: str) -> NotFound:
+    return NotFound(
+        f"No session has the id '{session_id[:100]}'.", code="session_not_found", param="session_id"
+    )

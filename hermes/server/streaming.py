@@ -1,0 +1,161 @@
+"""Writing a turn's events to a client while they happen.
+
+One wake-up takes everything that is ready, one write sends it. When the client goes away the
+turn is stopped; whatever way a turn ends, the stream ends with its terminal event.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import Awaitable, Callable, Iterable, Mapping
+from contextlib import suppress
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+from aiohttp import web
+
+from hermes.core.events import Event, Idle, Laws, TurnEnded
+from hermes.core.turn import Outcome, TurnResult
+from hermes.runs.feed import EventSource
+
+log = logging.getLogger(__name__)
+
+CLIENT_LEFT = "SSE client disconnected"
+
+Write = Callable[[bytes], Awaitable[None]]
+Hook = Callable[[], Awaitable[None]]
+
+SSE_HEADERS = {
+    "Content-Type": "text/event-stream; charset=utf-8",
+    "Cache-Control": "no-cache",
+    "X-Accel-Buffering": "no",
+}
+
+
+class Encoder(Protocol):
+    """Turns events into whole SSE frames; empty bytes for what its wire does not show."""
+
+    def encode(self, event: Event) -> bytes: ...
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TurnView:
+    """What a writer needs of a running turn."""
+
+    source: EventSource
+    task: asyncio.Future[Any]
+    read_result: Callable[[Any], TurnResult]
+    interrupt: Callable[[str], None]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Stream:
+    """How a turn is to be written."""
+
+    encoder: Encoder
+    opening: Iterable[bytes]
+    keepalive: float
+    headers: Mapping[str, str]
+    on_opened: Hook | None = None
+    before_end: Callable[[TurnResult], Awaitable[None]] | None = None
+    """Runs between the last event and the terminal one, so that what the terminal event promises
+    (a stored response) is true when the client reads it."""
+    on_left: Hook | None = None
+
+
+async def write_stream(request: web.Request, view: TurnView, stream: Stream) -> web.StreamResponse:
+    """Write a whole turn to the client. A client that leaves stops the turn."""
+    response = web.StreamResponse(status=200, headers={**SSE_HEADERS, **stream.headers})
+    try:
+        await response.prepare(request)
+        await _write_turn(response.write, view, stream)
+    except OSError:
+        await _left(view, stream)
+    except asyncio.CancelledError:
+        await _left(view, stream)
+        raise
+    return response
+
+
+async def _write_turn(write: Write, view: TurnView, stream: Stream) -> None:
+    for frame in stream.opening:
+        await write(frame)
+    if stream.on_opened is not None:
+        await stream.on_opened()
+    await pump(view.source, stream.encoder, write, stream.keepalive)
+    result = await result_of(view)
+    ending = stream.encoder.encode(TurnEnded(result))
+    if stream.before_end is not None:
+        await stream.before_end(result)
+    await write(ending)
+
+
+async def _left(view: TurnView, stream: Stream) -> None:
+    await abandon(view)
+    if stream.on_left is not None:
+        await stream.on_left()
+
+
+async def pump(source: EventSource, encoder: Encoder, write: Write, keepalive: float) -> None:
+    """Write events until the feed ends."""
+    admits, encode = Laws().admits, encoder.encode
+    heartbeat = Heartbeat(source, keepalive)
+    try:
+        is_over = False
+        while not is_over:
+            frames = bytearray()
+            for item in await source.take():
+                if item is None:
+                    is_over = True
+                elif admits(item):
+                    frames += encode(item)
+            if frames:
+                await write(bytes(frames))
+                heartbeat.reset()
+    finally:
+        heartbeat.stop()
+
+
+async def result_of(view: TurnView) -> TurnResult:
+    """What came of the turn; an agent that raised is a failed turn, not a broken stream."""
+    try:
+        return view.read_result(await view.task)
+    except Exception as error:  # an agent may raise anything
+        log.exception("the agent raised")
+        return TurnResult(outcome=Outcome.FAILED, error=str(error) or type(error).__name__)
+
+
+async def abandon(view: TurnView, reason: str = CLIENT_LEFT) -> None:
+    """Stop a turn nobody watches any more; returns when its task has ended."""
+    view.interrupt(reason)
+    if view.task.done():
+        return
+    view.task.cancel()
+    with suppress(asyncio.CancelledError, Exception):
+        await view.task
+
+
+class Heartbeat:
+    """Puts an `Idle` into a source when nothing was written for a while."""
+
+    def __init__(self, source: EventSource, seconds: float) -> None:
+        self._source = source
+        self._seconds = seconds
+        self._loop = asyncio.get_running_loop()
+        self._last_write = self._loop.time()
+        self._timer = self._loop.call_later(seconds, self._tick)
+
+    def reset(self) -> None:
+        # The timer is not moved for every write; it looks here when it fires.
+        self._last_write = self._loop.time()
+
+    def stop(self) -> None:
+        self._timer.cancel()
+
+    def _tick(self) -> None:
+        silent_for = self._loop.time() - self._last_write
+        if silent_for >= self._seconds:
+            self._source.put(Idle())
+            silent_for = 0.0
+        self._timer = self._loop.call_later(self._seconds - silent_for, self._tick)

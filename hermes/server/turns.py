@@ -1,0 +1,79 @@
+"""Running a turn whose client waits for the whole answer, and what all turns have in common."""
+
+from __future__ import annotations
+
+import hashlib
+import logging
+from collections.abc import Awaitable, Callable
+from typing import Any, TypeVar
+
+from aiohttp import web
+
+from hermes.core.errors import ApiError
+from hermes.core.messages import Message
+from hermes.core.turn import TurnCall, TurnResult
+from hermes.server.auth import SESSION_ID_HEADER, SESSION_KEY_HEADER
+from hermes.server.seams import Seams
+from hermes.wire.body import parse_object
+
+log = logging.getLogger(__name__)
+
+T = TypeVar("T")
+
+IDEMPOTENCY_HEADER = "Idempotency-Key"
+
+
+async def read_body(request: web.Request) -> dict[str, Any]:
+    return parse_object(await request.read())
+
+
+async def run_to_end(seams: Seams, call: TurnCall) -> TurnResult:
+    """The result of a turn nobody watches; an agent that raises becomes a 500 that says why."""
+    try:
+        return await seams.run_turn(call, None, [None])
+    except ApiError:
+        raise
+    except Exception as error:  # an agent may raise anything
+        log.exception("the agent raised")
+        raise ApiError(f"The agent failed: {error}", code="agent_error") from error
+
+
+async def once(request: web.Request, seams: Seams, compute: Callable[[], Awaitable[T]]) -> T:
+    """Compute an answer, or reuse the one given before to the same request with the same key."""
+    key = request.headers.get(IDEMPOTENCY_HEADER)
+    if not key:
+        return await compute()
+    caller = hashlib.sha256(request.headers.get("Authorization", "").encode()).hexdigest()
+    fingerprint = hashlib.sha256(await request.read()).hexdigest()
+    scoped = f"{request.method} {request.path} {caller} {key}"
+    answer: T = await seams.idempotency.get_or_set(scoped, fingerprint, compute)
+    return answer
+
+
+async def stored_history(seams: Seams, session_id: str) -> list[Message]:
+    """A session's messages; none when the store cannot be read, because an answer matters more."""
+
+    def load() -> list[Message]:
+        sessions = seams.sessions()
+        return [] if sessions is None else sessions.get_messages_as_conversation(session_id)
+
+    try:
+        return await seams.storage.run(load)
+    except Exception:  # an embedder's store may raise anything
+        log.exception("session history not loaded", extra={"session_id": session_id})
+        return []
+
+
+def session_headers(session_id: str | None, session_key: str | None) -> dict[str, str]:
+    """The headers that tell the client which session answered."""
+    headers = {}
+    if session_id:
+        headers[SESSION_ID_HEADER] = session_id
+    if session_key:
+        headers[SESSION_KEY_HEADER] = session_key
+    return headers
+
+
+def stream_headers(request: web.Request, seams: Seams, headers: dict[str, str]) -> dict[str, str]:
+    """Headers of a stream: it is prepared before middleware could add the CORS ones."""
+    return {**headers, **(seams.cors_headers(request.headers.get("Origin", "")) or {})}

@@ -1,0 +1,62 @@
+"""The listener of an embedded API server: its config, then the environment, then defaults.
+
+Embedders must not fail on a foreign environment, so a port there that is none is passed over;
+`hermes serve` refuses it instead (see `hermes.settings.loading`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import asdict
+from typing import Any
+
+from hermes.settings.kinds import read_as
+from hermes.settings.model import ListenerSettings
+from hermes.settings.options import OPTIONS
+
+_FROM_ENVIRONMENT = ("host", "port", "key", "cors_origins", "model_name")
+_MAY_BE_EMPTY = ("key", "model_name")
+
+
+def listener_from(extra: Mapping[str, Any], environ: Mapping[str, str]) -> ListenerSettings:
+    """What stands in `extra` wins, even an empty key; a wrong value there is a SettingsError."""
+    return ListenerSettings(**{**listener_variables(environ), **_listener_extra(extra)})
+
+
+def as_extra(listener: ListenerSettings) -> dict[str, Any]:
+    """The `extra` from which `listener_from` makes the same listener in any environment."""
+    return asdict(listener)
+
+
+def listener_variables(environ: Mapping[str, str]) -> dict[str, Any]:
+    """What the API_SERVER_* variables say of the listener; a port that is none is left out."""
+    found: dict[str, Any] = {}
+    for field in _FROM_ENVIRONMENT:
+        option = OPTIONS[f"listener.{field}"]
+        text = environ.get(option.env, "").strip()
+        if text and (field != "port" or _is_port(text)):
+            found[field] = read_as(option.kind, text, key=option.env)
+    return found
+
+
+def _is_port(text: str) -> bool:
+    try:
+        OPTIONS["listener.port"].kind.read(text)
+    except ValueError:
+        return False
+    return True
+
+
+def _listener_extra(extra: Mapping[str, Any]) -> dict[str, Any]:
+    known = asdict(ListenerSettings())
+    return {
+        field: _read(field, value)
+        for field, value in extra.items()
+        if field in known and value is not None
+    }
+
+
+def _read(field: str, value: Any) -> Any:
+    if value == "" and field in _MAY_BE_EMPTY:
+        return ""
+    return read_as(OPTIONS[f"listener.{field}"].kind, value, key=f"extra[{field!r}]")

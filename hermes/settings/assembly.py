@@ -1,0 +1,110 @@
+"""Makes the settings out of the layers: what was found, the chosen providers, the warnings."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from hermes.settings import paths, provider_choice
+from hermes.settings.config_yaml import PREFIX, ConfigFile
+from hermes.settings.layers import Found, Layer
+from hermes.settings.model import AgentSettings, ListenerSettings, LogSettings, Settings
+
+_LISTENER = (
+    "host",
+    "port",
+    "key",
+    "cors_origins",
+    "model_name",
+    "max_body_bytes",
+    "drain_seconds",
+    "keepalive_seconds",
+)
+_AGENT = (
+    "reasoning_effort",
+    "max_iterations",
+    "threads",
+    "system_prompt",
+    "toolsets",
+    "confine",
+    "terminal_env",
+)
+_KEYS_IN_FILE = ("api_key", "fallback.api_key", "server.key", "headers")
+
+
+class Assembly:
+    """One reading: the layers, and the settings made of them."""
+
+    def __init__(
+        self,
+        home: Path,
+        config: ConfigFile,
+        in_file: Layer,
+        said: Layer,
+        environ: Mapping[str, str],
+    ) -> None:
+        self._home = home
+        self._config = config
+        self._found = in_file | said
+        self._first = provider_choice.choose(said, in_file, environ)
+        self._fallback = provider_choice.choose_fallback(in_file, self._first, environ)
+
+    def settings(self) -> Settings:
+        return Settings(
+            home=self._home,
+            listener=ListenerSettings(**self._values("listener", _LISTENER)),
+            agent=self._agent(),
+            log=LogSettings(**self._values("log", ("level", "format"))),
+            **({"profile": self._found["profile"].value} if "profile" in self._found else {}),
+            sources=self._sources(),
+            warnings=self._warnings(),
+            raw=self._config.content,
+        )
+
+    def _values(self, section: str, fields: tuple[str, ...]) -> dict[str, Any]:
+        """What was found; the rest is left to the defaults of the dataclass."""
+        return {
+            field: self._found[f"{section}.{field}"].value
+            for field in fields
+            if f"{section}.{field}" in self._found
+        }
+
+    def _agent(self) -> AgentSettings:
+        return AgentSettings(
+            provider=self._first.settings,
+            fallback=self._fallback.settings if self._fallback else None,
+            workspace=_workspace(self._found.get("agent.workspace"), self._home),
+            **self._values("agent", _AGENT),
+        )
+
+    def _sources(self) -> dict[str, str]:
+        decided = {**self._first.sources, **(self._fallback.sources if self._fallback else {})}
+        plain = {
+            name: found.source
+            for name, found in self._found.items()
+            if not name.startswith("fallback.")
+            and name.removeprefix("agent.") not in provider_choice.BOUND_TO_PROVIDER
+        }
+        return plain | decided
+
+    def _warnings(self) -> tuple[str, ...]:
+        from_fallback = self._fallback.warnings if self._fallback else ()
+        return (*_exposed_keys(self._config), *self._first.warnings, *from_fallback)
+
+
+def _workspace(found: Found | None, home: Path) -> Path:
+    if found is None:
+        return paths.default_workspace(home)
+    wanted: Path = found.value
+    base = home if found.source.startswith(PREFIX) else Path.cwd()
+    return base / wanted
+
+
+def _exposed_keys(config: ConfigFile) -> tuple[str, ...]:
+    holds_a_key = any(config.value(key) for key in _KEYS_IN_FILE)
+    if config.is_private or not holds_a_key:
+        return ()
+    return (
+        f"{config.path} holds a key and can be read by other users; run: chmod 600 {config.path}",
+    )

@@ -1,0 +1,29 @@
+"""Sets up logging for a process. Everything else only asks for `logging.getLogger(__name__)`."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Iterable
+from typing import TextIO
+
+from hermes.settings.log_lines import JsonLines, LineFormatter, TextLines
+from hermes.settings.model import LogSettings
+
+
+class _OwnHandler(logging.StreamHandler[TextIO]):
+    """Ours, so that configuring again replaces it and leaves handlers of others alone."""
+
+
+def configure_logging(log: LogSettings, stream: TextIO, *, secrets: Iterable[str] = ()) -> None:
+    """Log to `stream`; `secrets` (see `Settings.secrets`) are masked wherever they turn up."""
+    root = logging.getLogger()
+    for handler in [handler for handler in root.handlers if isinstance(handler, _OwnHandler)]:
+        root.removeHandler(handler)
+    handler = _OwnHandler(stream)
+    handler.setFormatter(_formatter(log, secrets))
+    root.addHandler(handler)
+    root.setLevel(log.level)
+
+
+def _formatter(log: LogSettings, secrets: Iterable[str]) -> LineFormatter:
+    return JsonLines(secrets) if log.format == "json" else TextLines(secrets)

@@ -1,0 +1,122 @@
+"""The settings as values: frozen, read once, passed down. Each field says what it means.
+
+Secrets are kept out of every repr; the defaults here are the only ones.
+"""
+
+from __future__ import annotations
+
+import ipaddress
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from types import MappingProxyType
+from typing import Any, Literal
+
+from hermes.settings.redaction import names_a_secret
+
+ReasoningEffort = Literal["none", "minimal", "low", "medium", "high", "xhigh"]
+NOTHING_SET: Mapping[str, Any] = MappingProxyType({})
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ListenerSettings:
+    """Where the gateway listens, and what it lets in."""
+
+    host: str = "127.0.0.1"
+    port: int = 8642
+    """0 lets the system choose a free one."""
+    key: str = field(default="", repr=False)
+    """What clients send as bearer token; empty means that none is required."""
+    cors_origins: tuple[str, ...] = ()
+    model_name: str = ""
+    """The name clients see in /v1/models; empty means the profile's name."""
+    max_body_bytes: int = 16 * 1024 * 1024
+    drain_seconds: float = 5.0
+    """How long running turns may still take after SIGTERM."""
+    keepalive_seconds: float = 10.0
+    """After this much silence a stream gets a comment line, so that proxies keep it open."""
+
+    @property
+    def is_loopback(self) -> bool:
+        """Whether only this machine can reach the listener. A name we cannot judge is not."""
+        if self.host.lower() == "localhost":
+            return True
+        try:
+            return ipaddress.ip_address(self.host.strip("[]")).is_loopback
+        except ValueError:
+            return False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ProviderSettings:
+    """One model at one provider."""
+
+    provider: str
+    model: str
+    base_url: str = ""
+    """Empty for the demo provider only."""
+    api_key: str | None = field(default=None, repr=False)
+    api_mode: str = "chat_completions"
+    transport: Literal["http", "sdk"] = "http"
+    headers: Mapping[str, str] = field(default_factory=lambda: NOTHING_SET, repr=False)
+    stale_seconds: float = 180.0
+    """A stream that is silent for longer counts as broken."""
+
+    @property
+    def secrets(self) -> frozenset[str]:
+        named = (value for name, value in self.headers.items() if names_a_secret(name))
+        return frozenset(filter(None, (self.api_key, *named)))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AgentSettings:
+    """What the agent thinks with, and what it may touch."""
+
+    provider: ProviderSettings
+    fallback: ProviderSettings | None = None
+    workspace: Path
+    """The folder the file tools work in, and the terminal's home."""
+    reasoning_effort: ReasoningEffort | None = None
+    """None leaves it to the provider."""
+    max_iterations: int = 50
+    threads: int = 1000
+    """How many turns may run at once."""
+    system_prompt: str | None = None
+    toolsets: tuple[str, ...] | None = None
+    """None means the built-in ones; empty means no tools."""
+    confine: bool = True
+    """Whether the file tools refuse paths outside the workspace."""
+    terminal_env: tuple[str, ...] = ()
+    """Environment variables that commands may see beside the harmless ones."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LogSettings:
+    """What is logged, and in which form."""
+
+    level: Literal["DEBUG", "INFO", "WARNING", "ERROR"] = "INFO"
+    format: Literal["text", "json"] = "text"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Settings:
+    """Everything that can be configured, checked."""
+
+    home: Path
+    listener: ListenerSettings
+    agent: AgentSettings
+    log: LogSettings
+    profile: str = "default"
+    sources: Mapping[str, str] = field(default_factory=lambda: NOTHING_SET)
+    """Which option, variable or key of the file gave a setting; what is missing has its default."""
+    warnings: tuple[str, ...] = ()
+    """What is allowed but probably not meant, in words for the user."""
+    raw: Mapping[str, Any] = field(default_factory=lambda: NOTHING_SET, repr=False)
+    """config.yaml as parsed; may hold secrets."""
+
+    @property
+    def secrets(self) -> frozenset[str]:
+        """Every configured secret, for the logs to mask."""
+        fallback = self.agent.fallback
+        found = self.agent.provider.secrets | (fallback.secrets if fallback else frozenset())
+        return found | {self.listener.key} if self.listener.key else found

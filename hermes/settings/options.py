@@ -1,0 +1,318 @@
+"""The table of options: every setting once, with the names it has on each way in.
+
+`name` is what overrides use, `config` the key in config.yaml, `env` the variable. `default` is the
+default in words, for the documentation; the value itself stands in `hermes.settings.model`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from types import MappingProxyType
+
+from hermes.settings import kinds
+from hermes.settings.known_providers import API_MODES, KNOWN
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Option:
+    name: str
+    kind: kinds.Kind
+    sentence: str
+    default: str = "none"
+    config: str = ""
+    env: str = ""
+
+    @property
+    def flag(self) -> str:
+        """How the command line spells it."""
+        return "--" + self.name.rpartition(".")[2].replace("_", "-")
+
+
+_SECONDS = kinds.seconds(0, 3600)
+_API_MODE = kinds.one_of(*API_MODES)
+_PROVIDER = kinds.one_of(*KNOWN)
+
+_LISTENER = (
+    Option(
+        name="listener.host",
+        kind=kinds.LINE,
+        config="server.host",
+        env="API_SERVER_HOST",
+        default="127.0.0.1",
+        sentence="The address to listen on; anything but this machine needs a key.",
+    ),
+    Option(
+        name="listener.port",
+        kind=kinds.whole_number(0, 65535),
+        config="server.port",
+        env="API_SERVER_PORT",
+        default="8642",
+        sentence="The port to listen on; 0 lets the system choose.",
+    ),
+    Option(
+        name="listener.key",
+        kind=kinds.KEY,
+        config="server.key",
+        env="API_SERVER_KEY",
+        sentence="The bearer token clients must send.",
+    ),
+    Option(
+        name="listener.key_env",
+        kind=kinds.VARIABLE,
+        config="server.key_env",
+        sentence="The variable that holds the bearer token, instead of `server.key`.",
+    ),
+    Option(
+        name="listener.cors_origins",
+        kind=kinds.ORIGINS,
+        config="server.cors_origins",
+        env="API_SERVER_CORS_ORIGINS",
+        sentence="Origins whose web pages may call the gateway.",
+    ),
+    Option(
+        name="listener.model_name",
+        kind=kinds.LINE,
+        config="server.model_name",
+        env="API_SERVER_MODEL_NAME",
+        default="the profile's name",
+        sentence="The model name clients see in /v1/models.",
+    ),
+    Option(
+        name="listener.max_body_bytes",
+        kind=kinds.whole_number(1024, 2**30),
+        config="server.max_body_bytes",
+        default="16777216",
+        sentence="The largest request body; a larger one is answered with 413.",
+    ),
+    Option(
+        name="listener.drain_seconds",
+        kind=_SECONDS,
+        config="server.drain_seconds",
+        default="5",
+        sentence="How long running turns may still take after SIGTERM.",
+    ),
+    Option(
+        name="listener.keepalive_seconds",
+        kind=kinds.seconds(0.01, 3600),
+        config="server.keepalive_seconds",
+        default="10",
+        sentence="After this much silence a stream gets a comment line that keeps it open.",
+    ),
+)
+
+_PROVIDERS = (
+    Option(
+        name="agent.provider",
+        kind=_PROVIDER,
+        config="provider",
+        env="HERMES_PROVIDER",
+        default="the one that has a key or URL, else demo",
+        sentence="Who serves the model.",
+    ),
+    Option(
+        name="agent.model",
+        kind=kinds.LINE,
+        config="model",
+        env="HERMES_MODEL",
+        default="the provider's",
+        sentence="The model to ask.",
+    ),
+    Option(
+        name="agent.base_url",
+        kind=kinds.URL,
+        config="base_url",
+        default="the provider's",
+        sentence="Where the provider is; any OpenAI-compatible endpoint works.",
+    ),
+    Option(
+        name="agent.api_key",
+        kind=kinds.KEY,
+        config="api_key",
+        default="the provider's own variable",
+        sentence="The key for the provider.",
+    ),
+    Option(
+        name="agent.api_key_env",
+        kind=kinds.VARIABLE,
+        config="api_key_env",
+        sentence="The variable that holds the provider's key, instead of `api_key`.",
+    ),
+    Option(
+        name="agent.api_mode",
+        kind=_API_MODE,
+        config="api_mode",
+        env="HERMES_API_MODE",
+        default="the provider's",
+        sentence="The dialect the provider speaks.",
+    ),
+    Option(
+        name="agent.transport",
+        kind=kinds.one_of("http", "sdk"),
+        config="transport",
+        default="http",
+        sentence="The gateway's own HTTP client, or the vendor's SDK.",
+    ),
+    Option(
+        name="agent.headers",
+        kind=kinds.HEADERS,
+        config="headers",
+        sentence="Extra headers for every request to the provider.",
+    ),
+    Option(
+        name="agent.stale_seconds",
+        kind=kinds.seconds(1, 86400),
+        config="stale_seconds",
+        default="180",
+        sentence="A model stream that is silent for longer counts as broken.",
+    ),
+    Option(
+        name="fallback.provider",
+        kind=_PROVIDER,
+        config="fallback.provider",
+        default="the first provider",
+        sentence="Who serves the model when the first provider fails.",
+    ),
+    Option(
+        name="fallback.model",
+        kind=kinds.LINE,
+        config="fallback.model",
+        default="the provider's",
+        sentence="The model to ask then.",
+    ),
+    Option(
+        name="fallback.base_url",
+        kind=kinds.URL,
+        config="fallback.base_url",
+        default="the provider's",
+        sentence="Where the fallback provider is.",
+    ),
+    Option(
+        name="fallback.api_key",
+        kind=kinds.KEY,
+        config="fallback.api_key",
+        default="the provider's own variable",
+        sentence="The key for the fallback provider.",
+    ),
+    Option(
+        name="fallback.api_key_env",
+        kind=kinds.VARIABLE,
+        config="fallback.api_key_env",
+        sentence="The variable that holds that key, instead of `fallback.api_key`.",
+    ),
+    Option(
+        name="fallback.api_mode",
+        kind=_API_MODE,
+        config="fallback.api_mode",
+        default="the provider's",
+        sentence="The dialect the fallback provider speaks.",
+    ),
+)
+
+_AGENT = (
+    Option(
+        name="agent.reasoning_effort",
+        kind=kinds.one_of("none", "minimal", "low", "medium", "high", "xhigh"),
+        config="agent.reasoning_effort",
+        env="HERMES_REASONING_EFFORT",
+        default="the provider's",
+        sentence="How much the model thinks before it answers.",
+    ),
+    Option(
+        name="agent.max_iterations",
+        kind=kinds.whole_number(1, 10_000),
+        config="agent.max_iterations",
+        env="HERMES_MAX_ITERATIONS",
+        default="50",
+        sentence="How many model calls one turn may take.",
+    ),
+    Option(
+        name="agent.system_prompt",
+        kind=kinds.PROSE,
+        config="agent.system_prompt",
+        default="the built-in one",
+        sentence="What the agent is told before every conversation.",
+    ),
+    Option(
+        name="agent.threads",
+        kind=kinds.whole_number(1, 10_000),
+        config="agent.threads",
+        default="1000",
+        sentence="How many turns may run at once.",
+    ),
+    Option(
+        name="agent.toolsets",
+        kind=kinds.TOOLSETS,
+        config="tools.toolsets",
+        default="terminal, files",
+        sentence="The toolsets the agent may use; an empty list means no tools.",
+    ),
+    Option(
+        name="agent.api_server_toolsets",
+        kind=kinds.TOOLSETS,
+        config="platforms.api_server.toolsets",
+        default="those of `tools.toolsets`",
+        sentence="The toolsets for turns that come over HTTP, if they differ.",
+    ),
+    Option(
+        name="agent.confine",
+        kind=kinds.YES_OR_NO,
+        config="tools.confine",
+        default="true",
+        sentence="Whether the file tools refuse paths outside the workspace.",
+    ),
+    Option(
+        name="agent.workspace",
+        kind=kinds.FOLDER,
+        config="tools.workspace",
+        env="HERMES_WORKSPACE",
+        default="`workspace` in the home folder",
+        sentence="The folder the agent works in; in config.yaml relative to the home folder.",
+    ),
+    Option(
+        name="agent.terminal_env",
+        kind=kinds.VARIABLES,
+        config="tools.terminal_env",
+        sentence="Variables that commands may see beside the harmless ones.",
+    ),
+)
+
+_REST = (
+    Option(
+        name="log.level",
+        kind=kinds.one_of("DEBUG", "INFO", "WARNING", "ERROR"),
+        config="log.level",
+        env="HERMES_LOG_LEVEL",
+        default="INFO",
+        sentence="The least severe messages that are logged.",
+    ),
+    Option(
+        name="log.format",
+        kind=kinds.one_of("text", "json"),
+        config="log.format",
+        env="HERMES_LOG_FORMAT",
+        default="text",
+        sentence="Lines for people, or one JSON object per line.",
+    ),
+    Option(
+        name="profile",
+        kind=kinds.LINE,
+        config="profile",
+        env="HERMES_PROFILE",
+        default="default",
+        sentence="A name for this installation; clients see it as the model's name.",
+    ),
+)
+
+OPTIONS: Mapping[str, Option] = MappingProxyType(
+    {option.name: option for option in _LISTENER + _PROVIDERS + _AGENT + _REST}
+)
+
+HOLDERS: Mapping[str, str] = MappingProxyType(
+    {
+        "listener.key_env": "listener.key",
+        "agent.api_key_env": "agent.api_key",
+        "fallback.api_key_env": "fallback.api_key",
+    }
+)
+"""Options that name the variable in which another option's value is found."""

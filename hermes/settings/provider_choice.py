@@ -1,0 +1,250 @@
+"""Decides which provider is asked, with which key. The rules that keep a key where it belongs:
+
+* what config.yaml says of an endpoint (URL, key, headers, model) holds for the provider it names;
+  it is left aside when the command line or the environment names another one;
+* a vendor's own variables fill in what config.yaml leaves open, for that vendor's endpoint only.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from typing import Any
+
+from hermes.core.errors import SettingsError
+from hermes.settings.config_yaml import PREFIX
+from hermes.settings.kinds import KEY, URL, Kind, read_as
+from hermes.settings.known_providers import (
+    ANTHROPIC,
+    CUSTOM,
+    DEMO,
+    KNOWN,
+    OPENAI,
+    OPENROUTER,
+    KnownProvider,
+    provider_at,
+)
+from hermes.settings.layers import Found, Layer
+from hermes.settings.model import ProviderSettings
+from hermes.settings.words import NOTHING
+
+BOUND_TO_PROVIDER = ("provider", "model", "base_url", "api_key", "api_mode", "headers")
+"""Fields whose value and source only this choice knows: what it left aside does not count."""
+
+_NAMES = ", ".join(KNOWN)
+_TUNING = ("transport", "headers", "stale_seconds")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Choice:
+    settings: ProviderSettings
+    sources: Mapping[str, str]
+    """Where provider, model, base_url and api_key came from, as far as they are not defaults."""
+    warnings: tuple[str, ...] = ()
+
+
+def choose(said: Layer, in_file: Layer, environ: Mapping[str, str]) -> Choice:
+    """The provider of the agent: `said` is the command line over the environment."""
+    wish = {**_file_part(said, in_file), **said}
+    return _Chooser("agent", wish, environ).choose()
+
+
+def choose_fallback(in_file: Layer, first: Choice, environ: Mapping[str, str]) -> Choice | None:
+    """The provider for when the first one fails, or None when the file names none."""
+    wish = {name: found for name, found in in_file.items() if name.startswith("fallback.")}
+    if not wish:
+        return None
+    if not wish.keys() & {"fallback.provider", "fallback.base_url"}:
+        return _another_model(wish, first)
+    choice = _Chooser("fallback", wish, environ).choose()
+    tuned = replace(
+        choice.settings,
+        transport=first.settings.transport,
+        stale_seconds=first.settings.stale_seconds,
+    )
+    return replace(choice, settings=tuned)
+
+
+def _another_model(wish: Layer, first: Choice) -> Choice:
+    """Without an endpoint of its own, the fallback is another model at the first provider."""
+    if "fallback.model" not in wish or first.settings.provider == DEMO.name:
+        raise SettingsError(PREFIX + "fallback.provider", NOTHING, _NAMES)
+    taken = [field for field in ("model", "api_key", "api_mode") if f"fallback.{field}" in wish]
+    return Choice(
+        settings=replace(
+            first.settings, **{field: wish[f"fallback.{field}"].value for field in taken}
+        ),
+        sources={f"fallback.{field}": wish[f"fallback.{field}"].source for field in taken},
+    )
+
+
+def _file_part(said: Layer, in_file: Layer) -> Layer:
+    """The file's wishes, without those that hold for another endpoint than the one said outside."""
+    if not (_differs("provider", said, in_file) or _differs("base_url", said, in_file)):
+        return in_file
+    foreign = {f"agent.{field}" for field in BOUND_TO_PROVIDER}
+    return {name: found for name, found in in_file.items() if name not in foreign}
+
+
+def _differs(field: str, said: Layer, in_file: Layer) -> bool:
+    """Whether the file describes an endpoint, and the command line or environment another one."""
+    named = said.get(f"agent.{field}")
+    described = _endpoint_in(in_file)
+    return named is not None and bool(described) and named.value != described.get(field)
+
+
+def _endpoint_in(in_file: Layer) -> dict[str, str]:
+    """Provider and base_url as the file gives them; the URL alone tells the provider too."""
+    given = {
+        field: str(in_file[f"agent.{field}"].value)
+        for field in ("provider", "base_url")
+        if f"agent.{field}" in in_file
+    }
+    if "base_url" in given:
+        given.setdefault("provider", provider_at(given["base_url"]).name)
+    return given
+
+
+class _Chooser:
+    """One decision; collects where its parts came from."""
+
+    def __init__(self, section: str, wish: Layer, environ: Mapping[str, str]) -> None:
+        self._section = section
+        self._wish = wish
+        self._environ = environ
+        self._sources: dict[str, str] = {}
+
+    def choose(self) -> Choice:
+        known = self._provider()
+        if known is DEMO:
+            return self._demo()
+        base_url = self._base_url(known)
+        settings = ProviderSettings(
+            provider=known.name,
+            base_url=base_url,
+            model=self._model(known, base_url),
+            api_key=self._api_key(known, base_url),
+            api_mode=self._take("api_mode") or known.api_mode,
+            **self._tuning(),
+        )
+        return Choice(
+            settings=settings, sources=self._sources, warnings=self._withheld_key(settings)
+        )
+
+    def _tuning(self) -> dict[str, Any]:
+        taken = {field: self._take(field) for field in _TUNING}
+        return {field: value for field, value in taken.items() if value is not None}
+
+    def _demo(self) -> Choice:
+        misplaced = [self._found(field) for field in ("model", "api_key", "base_url")]
+        warnings = [
+            f"{found.source} has no effect with the built-in demo model: configure a provider, "
+            "for example with OPENAI_API_KEY or OPENAI_BASE_URL"
+            for found in misplaced
+            if found
+        ]
+        settings = ProviderSettings(provider=DEMO.name, model=DEMO.default_model)
+        return Choice(settings=settings, sources=self._sources, warnings=tuple(warnings))
+
+    def _provider(self) -> KnownProvider:
+        named = self._take("provider")
+        if named:
+            return KNOWN[named]
+        base_url = self._found("base_url")
+        if base_url:
+            self._note("provider", base_url.source)
+            return provider_at(base_url.value)
+        if self._found("api_key") and not self._url_variable(OPENAI):
+            raise SettingsError(self._key("provider"), NOTHING, "whose key api_key is: " + _NAMES)
+        return self._provider_with_variables()
+
+    def _provider_with_variables(self) -> KnownProvider:
+        url = self._url_variable(OPENAI)
+        if url:
+            self._note("provider", OPENAI.base_url_variable)
+            known = provider_at(url)
+            return known if known is OPENAI else CUSTOM
+        for known in (OPENAI, ANTHROPIC, OPENROUTER):
+            if self._key_variable(known):
+                self._note("provider", known.key_variable)
+                return known
+        return DEMO
+
+    def _base_url(self, known: KnownProvider) -> str:
+        wished = self._take("base_url")
+        if wished:
+            return str(wished)
+        from_variable = self._url_variable(known)
+        if from_variable:
+            self._note("base_url", known.base_url_variable)
+            return from_variable
+        if not known.base_url:
+            reason = f"the URL of the endpoint, because the provider is {known.name}"
+            raise SettingsError(self._key("base_url"), NOTHING, reason)
+        return known.base_url
+
+    def _model(self, known: KnownProvider, base_url: str) -> str:
+        wished = self._take("model")
+        if wished:
+            return str(wished)
+        if not known.default_model or provider_at(base_url) is not known:
+            key = "HERMES_MODEL" if self._section == "agent" else self._key("model")
+            raise SettingsError(
+                key, NOTHING, f"the name of a model at {base_url}; set {key}, there is no default"
+            )
+        return known.default_model
+
+    def _api_key(self, known: KnownProvider, base_url: str) -> str | None:
+        wished = self._take("api_key")
+        if wished:
+            return str(wished)
+        if self._may_use_variable(known):
+            from_variable = self._key_variable(known)
+            if from_variable:
+                self._note("api_key", known.key_variable)
+                return from_variable
+        if provider_at(base_url) is not CUSTOM:
+            raise SettingsError(
+                known.key_variable, NOTHING, f"the API key for {known.name} at {base_url}"
+            )
+        return None
+
+    def _may_use_variable(self, known: KnownProvider) -> bool:
+        """A vendor's key goes to the vendor or where its variables point, not to any URL."""
+        return known is not CUSTOM or self._found("base_url") is None
+
+    def _withheld_key(self, settings: ProviderSettings) -> tuple[str, ...]:
+        found = self._found("base_url")
+        if settings.api_key or not found or not self._key_variable(OPENAI):
+            return ()
+        holder = self._key("api_key_env").removeprefix(PREFIX)
+        return (
+            f"{found.source}: OPENAI_API_KEY is not sent to {settings.base_url}; "
+            f"write `{holder}: OPENAI_API_KEY` in config.yaml if it should be",
+        )
+
+    def _found(self, field: str) -> Found | None:
+        return self._wish.get(f"{self._section}.{field}")
+
+    def _take(self, field: str) -> Any:
+        found = self._found(field)
+        if found is None:
+            return None
+        self._note(field, found.source)
+        return found.value
+
+    def _note(self, field: str, source: str) -> None:
+        self._sources[f"{self._section}.{field}"] = source
+
+    def _url_variable(self, known: KnownProvider) -> str:
+        return self._variable(known.base_url_variable, URL)
+
+    def _key_variable(self, known: KnownProvider) -> str:
+        return self._variable(known.key_variable, KEY)
+
+    def _variable(self, name: str, kind: Kind) -> str:
+        text = self._environ.get(name, "").strip() if name else ""
+        return str(read_as(kind, text, key=name)) if text else ""
+
+    def _key(self, field: str) -> str:
+        return PREFIX + (field if self._section == "agent" else f"{self._section}.{field}")

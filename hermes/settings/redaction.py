@@ -1,0 +1,31 @@
+"""Masks what looks like a secret in text. The last line of defence, not a reason to log secrets."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+
+MASK = "***"
+SHORTEST_SECRET = 4
+"""Masking every occurrence of a shorter text would make the logs unreadable."""
+
+_BEARER = re.compile(r"(?i)\b(bearer|basic)(\s+)[A-Za-z0-9._~+/=-]{4,}")
+_KEY = re.compile(r"\b(?:sk|pk|rk)-[A-Za-z0-9_-]{4,}")
+_URL_PASSWORD = re.compile(r"(://)[^/@\s]+@")
+_SECRET_NAME = re.compile(r"(?i)(^|[_-])(key|apikey|token|secret|password|authorization|cookie)$")
+
+
+def mask(text: str, secrets: Iterable[str] = ()) -> str:
+    """`text` without the given secrets and without anything that looks like one."""
+    # Longest first: a secret that contains another must not leave its rest behind.
+    for secret in sorted(secrets, key=len, reverse=True):
+        if len(secret) >= SHORTEST_SECRET:
+            text = text.replace(secret, MASK)
+    text = _BEARER.sub(rf"\1\2{MASK}", text)
+    text = _KEY.sub(MASK, text)
+    return _URL_PASSWORD.sub(rf"\1{MASK}@", text)
+
+
+def names_a_secret(name: str) -> bool:
+    """Whether a field or header with this name usually carries a secret (`api_key`, `X-Token`)."""
+    return _SECRET_NAME.search(name) is not None

@@ -1,0 +1,98 @@
+"""The `patch_file` tool: replaces an exact piece of text, or explains why it could not."""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Sequence
+from typing import Annotated
+
+from hermes.tools.base import ToolContext, ToolProblem, tool
+from hermes.tools.edits import Lines, find_all, unified_diff
+from hermes.tools.output import one_line, size_text
+from hermes.tools.problem import explained
+from hermes.tools.reading import open_text
+from hermes.tools.writing import replace_file
+
+_LARGEST = 10_000_000
+_LISTED = 20
+_COMPARED_LINES = 20_000
+_COMPARED_LENGTH = 300
+
+
+@tool(toolset="files", preview=lambda arguments: str(arguments.get("path", "")))
+def patch_file(
+    context: ToolContext,
+    path: Annotated[str, "The file, relative to the workspace."],
+    old_text: Annotated[str, "The exact text to replace, with enough lines to occur only once."],
+    new_text: Annotated[str, "What to put in its place; empty to delete."],
+    replace_all: Annotated[bool, "Replace every occurrence instead of exactly one."] = False,
+) -> str:
+    """Replace a piece of text in a file and return the change as a unified diff."""
+    place = context.workspace.resolve(path)
+    shown = context.workspace.show(place)
+    with open_text(place, shown) as file, explained(f"read {shown}"):
+        content = file.read(_LARGEST + 1)
+    if len(content) > _LARGEST:
+        raise ToolProblem(f"{shown} is over {size_text(_LARGEST)}; change it with a command.")
+    old, new = _encoded(content, old_text, new_text)
+    places = find_all(content, old)
+    if not places:
+        raise ToolProblem(_nothing_found(context, shown, content, old))
+    if len(places) > 1 and not replace_all:
+        raise ToolProblem(_ambiguous(shown, content, places))
+    with explained(f"write {shown}"):
+        replace_file(place, content.replace(old, new))
+    return unified_diff(shown, content, old, new)
+
+
+def _encoded(content: bytes, old_text: str, new_text: str) -> tuple[bytes, bytes]:
+    if not old_text:
+        raise ToolProblem("old_text is empty; give the text to replace, or use write_file.")
+    if old_text == new_text:
+        raise ToolProblem("old_text and new_text are the same; there is nothing to change.")
+    # read_file shows lines without their ends, so a model cannot know that they are CRLF here.
+    if b"\r\n" in content and "\r" not in old_text:
+        old_text, new_text = _with_crlf(old_text), _with_crlf(new_text)
+    try:
+        return old_text.encode(), new_text.encode()
+    except UnicodeEncodeError as error:
+        raise ToolProblem("The text has half a surrogate pair, which no file can hold.") from error
+
+
+def _with_crlf(text: str) -> str:
+    return text.replace("\r\n", "\n").replace("\n", "\r\n")
+
+
+def _ambiguous(shown: str, content: bytes, places: Sequence[int]) -> str:
+    lines = Lines(content)
+    numbers = ", ".join(str(lines.number_at(place) + 1) for place in places[:_LISTED])
+    more = ", …" if len(places) > _LISTED else ""
+    return (
+        f"old_text occurs {len(places)} times in {shown} (lines {numbers}{more}); "
+        "nothing was changed. Add neighbouring lines to make it unique, or set replace_all to true."
+    )
+
+
+def _nothing_found(context: ToolContext, shown: str, content: bytes, old: bytes) -> str:
+    lines = [line.decode(errors="replace") for line in Lines(content).all[:_COMPARED_LINES]]
+    wanted = max(old.decode().splitlines(), key=lambda line: len(line.strip()), default="")
+    close = _closest(context, wanted.strip()[:_COMPARED_LENGTH], lines)
+    text = f"old_text does not occur in {shown}; nothing was changed. It must match exactly"
+    if not close:
+        return f"{text}, and no line is similar. Read the file again."
+    listed = "\n".join(f"{number + 1:>6}\t{one_line(lines[number], 200)}" for number in close)
+    return f"{text}, including spaces. The closest lines to {one_line(wanted, 80)!r} are:\n{listed}"
+
+
+def _closest(context: ToolContext, wanted: str, lines: Sequence[str]) -> list[int]:
+    """Indexes of the (at most three) lines most like `wanted`, in the order of the file."""
+    matcher = difflib.SequenceMatcher(b=wanted, autojunk=False)
+    rated: list[tuple[float, int]] = []
+    for index, line in enumerate(lines):
+        context.check_stop()
+        matcher.set_seq1(line.strip()[:_COMPARED_LENGTH])
+        # The quick ratios are upper bounds, so most lines never pay for the real one.
+        if matcher.real_quick_ratio() > 0.6 and matcher.quick_ratio() > 0.6:
+            rated.append((matcher.ratio(), index))
+    best = sorted((each for each in rated if each[0] > 0.6), key=lambda each: -each[0])[:3]
+    return sorted(index for _ratio, index in best)

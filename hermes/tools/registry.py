@@ -1,0 +1,118 @@
+"""The tools an agent has: found, described to the model, and run without ever raising."""
+
+from __future__ import annotations
+
+import importlib
+import logging
+import pkgutil
+from collections.abc import Collection, Iterable, Mapping
+from types import ModuleType
+from typing import Any
+
+from hermes.core.errors import SettingsError
+from hermes.tools import builtin
+from hermes.tools.arguments import fit_arguments
+from hermes.tools.base import Tool, ToolContext, ToolProblem
+from hermes.tools.output import cap, one_line, printable
+
+RESULT_LIMIT = 50_000
+"""Characters of a tool's result that the model gets to read."""
+
+_log = logging.getLogger(__name__)
+
+
+class Registry:
+    """A fixed set of tools; immutable, so any number of threads may share one."""
+
+    __slots__ = ("_schemas", "_tools")
+
+    def __init__(self, tools: Iterable[Tool]) -> None:
+        known: dict[str, Tool] = {}
+        for tool in tools:
+            if tool.name in known:
+                raise ValueError(f"two tools are named {tool.name!r}; rename one of them")
+            known[tool.name] = tool
+        self._tools = known
+        self._schemas = [_definition(tool) for tool in known.values()]
+
+    @classmethod
+    def builtin(cls) -> Registry:
+        """Every tool in `hermes.tools.builtin`. Adding a tool means adding a file there."""
+        names = sorted(module.name for module in pkgutil.iter_modules(builtin.__path__))
+        return cls(_only_tool(importlib.import_module(f"{builtin.__name__}.{n}")) for n in names)
+
+    def names(self) -> tuple[str, ...]:
+        return tuple(self._tools)
+
+    def get(self, name: str) -> Tool | None:
+        return self._tools.get(name)
+
+    def toolsets(self) -> dict[str, tuple[str, ...]]:
+        """The names of the tools in each toolset."""
+        sets: dict[str, tuple[str, ...]] = {}
+        for tool in self._tools.values():
+            sets[tool.toolset] = (*sets.get(tool.toolset, ()), tool.name)
+        return sets
+
+    def select(self, toolsets: Collection[str] | None) -> Registry:
+        """The tools of these toolsets only; None means all of them."""
+        if toolsets is None:
+            return self
+        known = self.toolsets()
+        unknown = sorted(set(toolsets) - known.keys())
+        if unknown:
+            raise SettingsError("toolsets", ", ".join(unknown), ", ".join(sorted(known)))
+        return Registry(tool for tool in self._tools.values() if tool.toolset in toolsets)
+
+    def schemas(self) -> list[dict[str, Any]]:
+        """Chat-completions tool definitions: computed once and shared, so do not change them."""
+        return self._schemas
+
+    def preview(self, name: str, arguments: Mapping[str, Any]) -> str:
+        """One short line about a call; works for any arguments, also wrong ones."""
+        tool = self._tools.get(name)
+        if tool is None:
+            return name
+        try:
+            return printable(one_line(tool.preview(arguments))) or name
+        except Exception:  # noqa: BLE001  a tool's preview, given arguments nobody has checked yet
+            return name
+
+    def run(self, name: str, arguments: str | Mapping[str, Any], context: ToolContext) -> str:
+        """What the model reads as the result. Never raises: mistakes and crashes are text too."""
+        try:
+            result = self._call(name, arguments, context)
+            return cap(printable(result), RESULT_LIMIT)
+        except ToolProblem as problem:
+            return cap(printable(str(problem)), RESULT_LIMIT)
+        except Exception as error:  # noqa: BLE001  the tool's own code, which may be anybody's
+            _log.exception("Tool %s crashed", name)
+            return (
+                f"{name} failed unexpectedly ({type(error).__name__}); what it did so far is "
+                "unknown. Check the state before you try again or do it another way."
+            )
+
+    def _call(self, name: str, arguments: str | Mapping[str, Any], context: ToolContext) -> str:
+        tool = self._tools.get(name)
+        if tool is None:
+            available = ", ".join(self._tools) or "none"
+            raise ToolProblem(f"There is no tool named {name!r}. Available tools: {available}.")
+        fitted = fit_arguments(name, arguments, tool.parameters)
+        context.check_stop()
+        return tool.function(context, **fitted)
+
+
+def _definition(tool: Tool) -> dict[str, Any]:
+    function = {
+        "name": tool.name,
+        "description": tool.description,
+        "parameters": dict(tool.parameters),
+    }
+    return {"type": "function", "function": function}
+
+
+def _only_tool(module: ModuleType) -> Tool:
+    tools = [value for value in vars(module).values() if isinstance(value, Tool)]
+    if len(tools) != 1:
+        raise TypeError(f"{module.__name__} must define exactly one tool, it has {len(tools)}")
+    return tools[0]

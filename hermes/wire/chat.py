@@ -1,0 +1,213 @@
+"""Chat completions: a request read, and a finished turn written as one JSON answer."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from hermes.core.errors import AgentIncomplete, InvalidRequest
+from hermes.core.messages import Content, Message
+from hermes.core.turn import Outcome, TurnResult, Usage
+from hermes.wire.content import normalise
+from hermes.wire.conversation import read_plain, read_tool_call, split
+from hermes.wire.lenient import boolean, integer, mapping, required_text, shown, text, wrong_type
+
+ERROR_CODES = {
+    Outcome.TRUNCATED: "output_truncated",
+    Outcome.INTERRUPTED: "interrupted",
+    Outcome.FAILED: "agent_failed",
+}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ChatRequest:
+    """What a chat completion request asks for."""
+
+    model: str | None
+    stream: bool
+    include_usage: bool
+    system_prompt: str | None
+    user_message: Content
+    history: list[Message]
+    first_user_text: str
+
+
+@dataclass(frozen=True, slots=True)
+class ChatHead:
+    """What every answer and every chunk of one completion repeats."""
+
+    id: str
+    model: str
+    created: int
+
+
+def parse_chat(body: Mapping[str, Any]) -> ChatRequest:
+    """Fields we do not know are left alone; ones we know but cannot do are refused by name."""
+    _refuse_unsupported(body)
+    messages = [_message(raw, f"messages[{at}]") for at, raw in enumerate(_messages(body))]
+    conversation = split(messages, param="messages")
+    options = mapping(body, "stream_options") or {}
+    return ChatRequest(
+        model=text(body, "model"),
+        stream=boolean(body, "stream", False),
+        include_usage=boolean(
+            options, "include_usage", False, param="stream_options.include_usage"
+        ),
+        system_prompt=conversation.system_prompt,
+        user_message=conversation.user_message,
+        history=conversation.history,
+        first_user_text=conversation.first_user_text,
+    )
+
+
+def _refuse_unsupported(body: Mapping[str, Any]) -> None:
+    if integer(body, "n", low=1) not in (None, 1):
+        raise InvalidRequest(
+            "Only one choice can be made; leave 'n' out or set it to 1.",
+            param="n",
+            code="unsupported_value",
+        )
+    if boolean(body, "logprobs", False):
+        raise InvalidRequest(
+            "Log probabilities are not available; leave 'logprobs' out.",
+            param="logprobs",
+            code="unsupported_value",
+        )
+
+
+def _messages(body: Mapping[str, Any]) -> list[Any]:
+    messages = body.get("messages")
+    if messages is None or messages == []:
+        raise InvalidRequest(
+            "'messages' is required and must hold at least one user message.",
+            param="messages",
+            code="missing_required_parameter",
+        )
+    if not isinstance(messages, list):
+        raise wrong_type("messages", "a list of messages", messages)
+    return messages
+
+
+def _message(raw: Any, param: str) -> Message:
+    if not isinstance(raw, dict):
+        raise wrong_type(param, "a message object with role and content", raw)
+    match raw.get("role"):
+        case "system" | "developer" | "user" as role:
+            return read_plain(role, raw, param)
+        case "assistant":
+            return _assistant(raw, param)
+        case "tool":
+            return _tool(raw, param)
+        case role:
+            raise InvalidRequest(
+                f"'{param}.role' must be system, developer, user, assistant or tool, "
+                f"not {shown(role)}.",
+                param=f"{param}.role",
+                code="invalid_value",
+            )
+
+
+def _assistant(raw: Mapping[str, Any], param: str) -> Message:
+    calls = raw.get("tool_calls") or []
+    if not isinstance(calls, list):
+        raise wrong_type(f"{param}.tool_calls", "a list", calls)
+    content = raw.get("content")
+    if content is None:
+        # A refusal takes the place of the content; calls may stand alone.
+        content = text(raw, "refusal", param=f"{param}.refusal") or (None if calls else "")
+    message: Message = {
+        "role": "assistant",
+        "content": None if content is None else normalise(content, param=f"{param}.content"),
+    }
+    if calls:
+        message["tool_calls"] = [
+            read_tool_call(call, f"{param}.tool_calls[{at}]") for at, call in enumerate(calls)
+        ]
+    return message
+
+
+def _tool(raw: Mapping[str, Any], param: str) -> Message:
+    return {
+        "role": "tool",
+        "tool_call_id": required_text(raw, "tool_call_id", param=f"{param}.tool_call_id"),
+        "content": normalise(raw.get("content"), param=f"{param}.content"),
+    }
+
+
+def completion(head: ChatHead, result: TurnResult) -> dict[str, Any]:
+    """The whole answer. An incomplete turn says so in `finish_reason` and in a `hermes` block."""
+    message = {"role": "assistant", "content": result.text}
+    answer: dict[str, Any] = {
+        "id": head.id,
+        "object": "chat.completion",
+        "created": head.created,
+        "model": head.model,
+        "choices": [{"index": 0, "message": message, "finish_reason": finish_reason(result)}],
+        "usage": chat_usage(result.usage),
+    }
+    if not result.is_complete:
+        answer["hermes"] = incomplete_details(result)
+    return answer
+
+
+def finish_reason(result: TurnResult, *, has_text: bool | None = None) -> str:
+    """`has_text` tells what the reader has seen, where that is more than `result.text`."""
+    match result.outcome:
+        case Outcome.COMPLETED:
+            return "stop"
+        case Outcome.TRUNCATED:
+            return "length"
+        case Outcome.INTERRUPTED:
+            return "length" if has_text or result.text else "error"
+        case Outcome.FAILED:
+            return "error"
+
+
+def chat_usage(usage: Usage) -> dict[str, Any]:
+    return {
+        "prompt_tokens": usage.input_tokens,
+        "completion_tokens": usage.output_tokens,
+        "total_tokens": usage.total_tokens,
+        "prompt_tokens_details": {"cached_tokens": usage.cached_tokens},
+        "completion_tokens_details": {"reasoning_tokens": usage.reasoning_tokens},
+    }
+
+
+def incomplete_details(result: TurnResult) -> dict[str, Any]:
+    """The `hermes` block: how the turn ended, in the words of the contract."""
+    return {
+        "completed": result.is_complete,
+        "partial": not result.is_complete,
+        "failed": result.outcome is Outcome.FAILED,
+        "interrupted": result.outcome is Outcome.INTERRUPTED,
+        "error_code": ERROR_CODES.get(result.outcome),
+        "error": result.error,
+    }
+
+
+def incomplete_headers(result: TurnResult) -> dict[str, str]:
+    if result.is_complete:
+        return {}
+    return {"X-Hermes-Completed": "false", "X-Hermes-Partial": "true"}
+
+
+def failure_message(result: TurnResult) -> str:
+    """Why there is no proper answer, in words for the caller."""
+    if result.error:
+        return result.error
+    if result.outcome is Outcome.INTERRUPTED:
+        return "The turn was interrupted before it had an answer."
+    return "The agent ended without an answer; send the request again."
+
+
+def agent_incomplete(result: TurnResult) -> AgentIncomplete:
+    """The error for a turn without a usable answer; what text there is travels in the details."""
+    details = incomplete_details(result)
+    if result.text:
+        details["partial_text"] = result.text
+    return AgentIncomplete(
+        failure_message(result),
+        headers={"X-Hermes-Completed": "false"},
+        extra={"hermes": details},
+    )

@@ -1,0 +1,192 @@
+"""The session routes: their requests read, and their answers written, except for streams."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from hermes.core.errors import InvalidRequest
+from hermes.core.messages import Content
+from hermes.core.turn import TurnResult
+from hermes.wire.chat import incomplete_details
+from hermes.wire.content import normalise
+from hermes.wire.lenient import text
+from hermes.wire.session_stream import session_usage
+
+MAX_TITLE = 200
+MAX_LIMIT = 200
+_DEFAULT_LIMIT = 50
+_LARGEST_OFFSET = 2**63 - 1
+
+_SESSION_KEYS = (
+    "id",
+    "title",
+    "source",
+    "model",
+    "parent_session_id",
+    "message_count",
+    "started_at",
+    "updated_at",
+    "ended_at",
+    "end_reason",
+)
+_MESSAGE_KEYS = ("id", "role", "content", "timestamp")
+_TOOL_KEYS = ("tool_calls", "tool_call_id", "tool_name")
+
+
+@dataclass(frozen=True, slots=True)
+class SessionCreate:
+    """A session to be made."""
+
+    title: str | None
+    model: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class SessionPatch:
+    """What is to change about a session; a title of `None` takes the title away."""
+
+    title: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class SessionFork:
+    """A session to be branched off another one."""
+
+    title: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class SessionChat:
+    """One turn in a stored session."""
+
+    user_message: Content
+    system_prompt: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class Page:
+    """Which part of a list is wanted."""
+
+    limit: int = _DEFAULT_LIMIT
+    offset: int = 0
+
+
+def parse_create(body: Mapping[str, Any]) -> SessionCreate:
+    return SessionCreate(title=_title(body), model=text(body, "model"))
+
+
+def parse_patch(body: Mapping[str, Any]) -> SessionPatch:
+    if "title" not in body:
+        raise InvalidRequest(
+            "Nothing to change: send 'title', a string or null.",
+            param="title",
+            code="missing_required_parameter",
+        )
+    return SessionPatch(title=_title(body))
+
+
+def parse_fork(body: Mapping[str, Any]) -> SessionFork:
+    return SessionFork(title=_title(body))
+
+
+def _title(body: Mapping[str, Any]) -> str | None:
+    title = text(body, "title")
+    if title is not None and len(title) > MAX_TITLE:
+        raise InvalidRequest(
+            f"'title' must have at most {MAX_TITLE} characters.",
+            param="title",
+            code="invalid_value",
+        )
+    return title
+
+
+def parse_session_chat(body: Mapping[str, Any]) -> SessionChat:
+    message = body.get("message")
+    if message is None or message == "" or message == []:
+        raise InvalidRequest(
+            "'message' is required: a string or a list of content parts.",
+            param="message",
+            code="missing_required_parameter",
+        )
+    return SessionChat(
+        user_message=normalise(message, param="message"),
+        system_prompt=text(body, "system_message"),
+    )
+
+
+def parse_page(query: Mapping[str, str]) -> Page:
+    return Page(
+        limit=_whole_number(query, "limit", _DEFAULT_LIMIT, low=1, high=MAX_LIMIT),
+        offset=_whole_number(query, "offset", 0, low=0, high=_LARGEST_OFFSET),
+    )
+
+
+def _whole_number(query: Mapping[str, str], name: str, default: int, *, low: int, high: int) -> int:
+    written = query.get(name, "").strip()
+    if not written:
+        return default
+    # The length is checked too: a number of a thousand digits is not worth converting.
+    readable = written.isascii() and written.isdigit() and len(written) <= 19
+    if not readable or not low <= int(written) <= high:
+        raise InvalidRequest(
+            f"'{name}' must be a whole number from {low} to {high}.",
+            param=name,
+            code="invalid_value",
+        )
+    return int(written)
+
+
+def session_object(row: Mapping[str, Any]) -> dict[str, Any]:
+    """What callers may see of a stored session; other columns stay inside."""
+    return {key: row.get(key) for key in _SESSION_KEYS}
+
+
+def message_object(row: Mapping[str, Any]) -> dict[str, Any]:
+    """A stored message; the tool keys appear only where they mean something."""
+    message = {key: row.get(key) for key in _MESSAGE_KEYS}
+    message.update({key: row[key] for key in _TOOL_KEYS if row.get(key)})
+    return message
+
+
+def session_envelope(row: Mapping[str, Any]) -> dict[str, Any]:
+    return {"object": "hermes.session", "session": session_object(row)}
+
+
+def session_list(rows: Iterable[Mapping[str, Any]], page: Page, *, total: int) -> dict[str, Any]:
+    """One page of sessions. `has_more` tells whether asking for the next one is worth it."""
+    data = [session_object(row) for row in rows]
+    return {
+        "object": "list",
+        "data": data,
+        "limit": page.limit,
+        "offset": page.offset,
+        "total": total,
+        "has_more": page.offset + len(data) < total,
+    }
+
+
+def message_list(session_id: str, rows: Iterable[Mapping[str, Any]]) -> dict[str, Any]:
+    return {
+        "object": "list",
+        "session_id": session_id,
+        "data": [message_object(row) for row in rows],
+    }
+
+
+def session_deleted(session_id: str) -> dict[str, Any]:
+    return {"object": "hermes.session.deleted", "id": session_id, "deleted": True}
+
+
+def session_chat_completion(session_id: str, result: TurnResult) -> dict[str, Any]:
+    """The answer to one turn; an incomplete one says so in a `hermes` block, as in chat."""
+    answer: dict[str, Any] = {
+        "object": "hermes.session.chat.completion",
+        "session_id": session_id,
+        "message": {"role": "assistant", "content": result.text},
+        "usage": session_usage(result.usage),
+    }
+    if not result.is_complete:
+        answer["hermes"] = incomplete_details(result)
+    return answer

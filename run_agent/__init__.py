@@ -1,0 +1,292 @@
+"""Door: `AIAgent`, the agent as the contract knows it.
+
+State, callbacks, seams and one-line methods. What an agent does is in `hermes.agent`; here are
+only the names an embedder may set, read or replace, each looked up again whenever it is used.
+"""
+
+from __future__ import annotations
+
+import functools
+import os
+import time
+from collections.abc import Callable, Collection, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from hermes.agent import asking
+from hermes.agent.clients import BackgroundClients, open_client
+from hermes.agent.loop import converse
+from hermes.agent.prompt import system_prompt
+from hermes.agent.recording import Recorder
+from hermes.agent.seams import AgentSeams, CallSeams
+from hermes.agent.stopping import StopSignal
+from hermes.contract.agent_state import adopt_provider, deliver, opened_client, stream_retries
+from hermes.contract.callbacks import Callback, Callbacks, fire
+from hermes.contract.chat_shape import completion_from, reply_from
+from hermes.contract.configuration import fallback_from, provider_from, reasoning_effort
+from hermes.contract.results import result_to_dict
+from hermes.core.events import Event, ToolProgress
+from hermes.core.messages import Content, Message
+from hermes.core.ports import Transcript
+from hermes.core.turn import Usage
+from hermes.providers.base import dialect_for
+from hermes.providers.clients import HttpClients
+from hermes.providers.sdk import SdkClients
+from hermes.settings.paths import default_workspace, home
+from hermes.tools.base import ToolContext
+from hermes.tools.registry import Registry
+from hermes.tools.workspace import Workspace
+
+__all__ = ["AIAgent"]
+
+MAX_ITERATIONS = 50
+
+# Shared by every agent of the process: tool schemas are made once, a folder is checked once, and
+# an agent that is used without a server reads its streams on one background loop.
+_builtin_tools = functools.cache(Registry.builtin)
+_workspace_at = functools.lru_cache(maxsize=64)(Workspace)
+_background = BackgroundClients()
+_sdk_clients = SdkClients()
+
+
+@functools.lru_cache(maxsize=64)
+def _tools_of(toolsets: tuple[str, ...] | None) -> Registry:
+    return _builtin_tools().select(toolsets)
+
+
+class AIAgent:
+    """One agent for one conversation. Cheap to make: no I/O, no connection.
+
+    `run_conversation` blocks and belongs in a thread of its own; `interrupt` may be called from
+    any other thread. Callbacks are called while the turn runs, from the thread or event loop that
+    reads the model's stream, and must not block.
+    """
+
+    def __init__(
+        self,
+        *,
+        model: str = "",
+        provider: str | None = None,
+        base_url: str | None = None,
+        api_key: str | None = None,
+        api_mode: str | None = None,
+        transport: str | None = None,
+        headers: Mapping[str, str] | None = None,
+        stale_seconds: float | None = None,
+        reasoning_config: Mapping[str, Any] | None = None,
+        fallback_model: Mapping[str, Any] | None = None,
+        enabled_toolsets: Collection[str] | None = None,
+        max_iterations: int = MAX_ITERATIONS,
+        identity: str | None = None,
+        ephemeral_system_prompt: str | None = None,
+        workspace: Path | None = None,
+        confine: bool = True,
+        terminal_env: Sequence[str] = (),
+        session_id: str | None = None,
+        session_db: Transcript | None = None,
+        gateway_session_key: str | None = None,
+        stream_delta_callback: Callback = None,
+        reasoning_callback: Callback = None,
+        tool_start_callback: Callback = None,
+        tool_progress_callback: Callback = None,
+        tool_complete_callback: Callback = None,
+        notice_callback: Callback = None,
+        clients: Callable[[], HttpClients] | None = None,
+        quiet_mode: bool = True,
+        skip_context_files: bool = True,
+        skip_memory: bool = True,
+    ) -> None:
+        """The last three are part of the contract's signature. This agent never prints, and reads
+        neither context files nor memories, so they change nothing."""
+        self._provider = provider_from(
+            model,
+            {
+                "provider": provider,
+                "base_url": base_url,
+                "api_key": api_key,
+                "api_mode": api_mode,
+                "transport": transport,
+                "headers": headers,
+                "stale_seconds": stale_seconds,
+            },
+        )
+        self._fallback = fallback_from(fallback_model)
+        self.model = model
+        self.api_mode = self._provider.api_mode
+        self.reasoning_config = reasoning_config
+        self.max_iterations = max_iterations
+        self.identity = identity
+        self.ephemeral_system_prompt = ephemeral_system_prompt
+        self.workspace = workspace or default_workspace(home(os.environ))
+        self.confine = confine
+        self.terminal_env = tuple(terminal_env)
+        self.enabled_toolsets = None if enabled_toolsets is None else tuple(enabled_toolsets)
+        self.session_id = session_id
+        self.gateway_session_key = gateway_session_key
+        self.session_usage = Usage()
+        self.stream_delta_callback = stream_delta_callback
+        self.reasoning_callback = reasoning_callback
+        self.tool_start_callback = tool_start_callback
+        self.tool_progress_callback = tool_progress_callback
+        self.tool_complete_callback = tool_complete_callback
+        self.notice_callback = notice_callback
+        self.last_activity = (time.monotonic(), "created")
+        self._session_db = session_db
+        self._clients = clients or _background.clients
+        self._stop = StopSignal()
+        self._interrupt_requested = False
+        self._disable_streaming = False
+        self._stream_callback: Callback = None
+        self._anthropic_client: Any = None
+        self._current_streamed_assistant_text = ""
+        self._call_seams = self._fill_call_seams()
+
+    # --- what callers use ---------------------------------------------------------------------
+
+    def run_conversation(
+        self,
+        user_message: Content,
+        conversation_history: Sequence[Message] | None = None,
+        task_id: str | None = None,
+    ) -> dict[str, Any]:
+        """Run one turn to its end and return what came of it. Never raises for a failed turn."""
+        seams = self._fill_turn_seams(task_id)
+        result = converse(seams, user_message, conversation_history or ())
+        return result_to_dict(result, self.session_id)
+
+    def interrupt(self, message: str | None = None) -> None:
+        """Stop the running turn: the model call is cut, a running tool's processes are ended."""
+        self._interrupt_requested = True
+        self._stop.set(message)
+
+    def clear_interrupt(self) -> None:
+        """Make an interrupted agent usable for another turn."""
+        self._interrupt_requested = False
+        self._stop = StopSignal()
+
+    @property
+    def session_prompt_tokens(self) -> int:
+        return self.session_usage.input_tokens
+
+    @property
+    def session_completion_tokens(self) -> int:
+        return self.session_usage.output_tokens
+
+    @property
+    def session_total_tokens(self) -> int:
+        return self.session_usage.total_tokens
+
+    # --- what an embedder may replace ---------------------------------------------------------
+
+    def _create_request_openai_client(self, **_context: Any) -> Any:
+        """A client in the openai SDK's shape for one model call."""
+        return open_client(
+            self._provider, http=self._clients, sdk=_sdk_clients, cancel=self._stop.scope
+        )
+
+    def _close_request_openai_client(self, client: Any, **_context: Any) -> None:
+        """A client was used for one call. Those made here share connections, which stay open."""
+
+    def _has_stream_consumers(self) -> bool:
+        return self.stream_delta_callback is not None or self._stream_callback is not None
+
+    def _fire_stream_delta(self, text: str) -> None:
+        deliver(text, self.stream_delta_callback, self._stream_callback)
+
+    def _fire_reasoning_delta(self, text: str) -> None:
+        deliver(text, self.reasoning_callback)
+
+    def _touch_activity(self, description: str) -> None:
+        self.last_activity = (time.monotonic(), description)
+
+    def _interruptible_streaming_api_call(
+        self, api_kwargs: Mapping[str, Any], *, on_first_delta: Callable[[], None] | None = None
+    ) -> Any:
+        """One streamed model call; the reply in the shape of a chat completion object."""
+        return completion_from(asking.stream_reply(self._call_seams, api_kwargs, on_first_delta))
+
+    def _interruptible_api_call(self, api_kwargs: Mapping[str, Any]) -> Any:
+        """The same without streaming, for providers that refuse to stream."""
+        return completion_from(asking.whole_reply(self._call_seams, api_kwargs))
+
+    def _run_codex_stream(self, api_kwargs: Mapping[str, Any], client: Any = None) -> Any:
+        """One Responses stream, read to its end; the provider's final response object."""
+        return asking.codex_response(self._call_seams, api_kwargs, client)
+
+    def _run_codex_create_stream_fallback(
+        self, api_kwargs: Mapping[str, Any], client: Any = None
+    ) -> Any:
+        """The same through `responses.create(stream=True)`, for servers that break the protocol."""
+        return asking.codex_created_response(self._call_seams, api_kwargs, client)
+
+    # --- seams --------------------------------------------------------------------------------
+
+    def _fill_call_seams(self) -> CallSeams:
+        return CallSeams(
+            dialect=lambda: dialect_for(self.api_mode),
+            open_client=lambda: opened_client(
+                self.api_mode, self._anthropic_client, self._create_request_openai_client
+            ),
+            close_client=lambda client: self._close_request_openai_client(client),
+            codex_fallback=lambda api_kwargs, client: self._run_codex_create_stream_fallback(
+                api_kwargs, client=client
+            ),
+            on_text=lambda text: self._fire_stream_delta(text),
+            on_reasoning=lambda text: self._fire_reasoning_delta(text),
+            touch=lambda description: self._touch_activity(description),
+            is_interrupted=lambda: self._interrupt_requested,
+            stop=lambda: self._stop,
+            disable_streaming=lambda: setattr(self, "_disable_streaming", True),
+            retries=lambda: stream_retries(os.environ),
+        )
+
+    def _fill_turn_seams(self, task_id: str | None) -> AgentSeams:
+        registry = _tools_of(self.enabled_toolsets)
+        context = ToolContext(
+            workspace=_workspace_at(self.workspace, self.confine),
+            stop=self._stop.event,
+            report=lambda line: self._emit(ToolProgress("tool.output", None, line)),
+            task_id=task_id,
+            extra_environment=self.terminal_env,
+        )
+        prompt = system_prompt(
+            identity=self.identity,
+            workspace=context.workspace.root,
+            added_by_caller=self.ephemeral_system_prompt,
+        )
+        return AgentSeams(
+            ask=lambda api_kwargs: reply_from(self._api_call()(api_kwargs)),
+            dialect=self._call_seams.dialect,
+            model=lambda: self.model,
+            system_prompt=lambda: prompt,
+            reasoning_effort=reasoning_effort(self.reasoning_config),
+            registry=registry,
+            run_tool=lambda name, arguments: registry.run(name, arguments, context),
+            emit=self._emit,
+            record=Recorder(self._session_db, self.session_id, self.model).record,
+            count=lambda usage: setattr(self, "session_usage", self.session_usage + usage),
+            stop=lambda: self._stop,
+            is_interrupted=lambda: self._interrupt_requested,
+            use_fallback=lambda: adopt_provider(self, self._fallback),
+            max_iterations=self.max_iterations,
+        )
+
+    def _api_call(self) -> Callable[[Mapping[str, Any]], Any]:
+        return (
+            self._interruptible_api_call
+            if self._disable_streaming
+            else self._interruptible_streaming_api_call
+        )
+
+    def _emit(self, event: Event) -> None:
+        fire(
+            event,
+            Callbacks(
+                stream_delta_callback=self.stream_delta_callback,
+                reasoning_callback=self.reasoning_callback,
+                tool_start_callback=self.tool_start_callback,
+                tool_progress_callback=self.tool_progress_callback,
+                tool_complete_callback=self.tool_complete_callback,
+                notice_callback=self.notice_callback,
+            ),
+        )

@@ -1,0 +1,75 @@
+"""Lawful event logs for property tests: whatever hypothesis dreams up, `Laws` has admitted it."""
+
+from __future__ import annotations
+
+from hypothesis import strategies as st
+
+from hermes.core.events import (
+    Event,
+    Idle,
+    Laws,
+    Notice,
+    ReasoningDelta,
+    SegmentEnd,
+    TextDelta,
+    ToolFinished,
+    ToolProgress,
+    ToolStarted,
+    TurnEnded,
+)
+from hermes.core.turn import Outcome, TurnResult, Usage
+
+texts = st.text(st.characters(), max_size=8)
+call_ids = st.sampled_from(["call_1", "call_2", "call_3"])
+tool_names = st.sampled_from(["terminal", "read_file", "_thinking"])
+arguments = st.dictionaries(st.text(max_size=4), st.none() | st.integers() | texts, max_size=2)
+usages = st.builds(
+    Usage, input_tokens=st.integers(0, 9), output_tokens=st.integers(0, 9), total_tokens=st.just(9)
+)
+results = st.builds(
+    TurnResult,
+    text=texts,
+    outcome=st.sampled_from(Outcome),
+    error=st.none() | texts,
+    usage=usages,
+)
+events = st.one_of(
+    st.builds(TextDelta, texts),
+    st.builds(ReasoningDelta, texts),
+    st.just(SegmentEnd()),
+    st.builds(ToolStarted, call_ids, tool_names, arguments),
+    st.builds(ToolFinished, call_ids, tool_names, arguments, texts),
+    st.builds(ToolProgress, st.just("reasoning.available"), st.just("_thinking"), texts),
+    st.builds(Notice, st.just("retry"), texts),
+    st.just(Idle()),
+)
+
+
+def _lawful(wishes: list[Event], result: TurnResult) -> list[Event]:
+    laws = Laws()
+    log: list[Event] = []
+    names: dict[str, str] = {}
+    for event in [*wishes, TurnEnded(result)]:
+        if not laws.admits(event):
+            continue
+        if isinstance(event, ToolStarted):
+            names[event.call_id] = event.name
+        if isinstance(event, ToolFinished):
+            # A tool ends under the name it began with.
+            event = ToolFinished(event.call_id, names[event.call_id], event.arguments, event.output)
+        log.append(event)
+    return log
+
+
+logs = st.builds(_lawful, st.lists(events, max_size=25), results)
+"""Event logs as a run would hold them, ending with `TurnEnded`."""
+
+
+def streamed_text(log: list[Event]) -> str:
+    return "".join(event.text for event in log if isinstance(event, TextDelta))
+
+
+def result_of(log: list[Event]) -> TurnResult:
+    last = log[-1]
+    assert isinstance(last, TurnEnded)
+    return last.result
