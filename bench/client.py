@@ -52,9 +52,14 @@ class Connection(asyncio.Protocol):
 
     def exchange(self, request: bytes) -> asyncio.Future[Exchange]:
         assert self._transport is not None
+        answer = self.begin()
+        self._transport.write(request)
+        return answer
+
+    def begin(self) -> asyncio.Future[Exchange]:
+        """Start the clock and expect an answer."""
         self._forget()
         self._answer = self._loop.create_future()
-        self._transport.write(request)
         return self._answer
 
     def give_up(self, problem: str) -> None:
@@ -85,7 +90,7 @@ class Connection(asyncio.Protocol):
         self._searched = 0
         self._first_token: float | None = None
         self._length: int | None = None
-        self._knows_length = False
+        self._body_start = 0
         self._is_last = False
         self._started = perf_counter()
 
@@ -95,20 +100,20 @@ class Connection(asyncio.Protocol):
         self._searched = max(0, len(self._received) - 16)
 
     def _is_complete(self) -> bool:
-        if not self._knows_length and not self._learn_length():
+        if not self._body_start and not self._read_head():
             return False
         if self._length is not None:
             return len(self._received) >= self._length
         # No payload of ours contains a carriage return, so only the last chunk can end like this.
-        return self._received.endswith(b"0\r\n\r\n")
+        return self._received.endswith(b"0\r\n\r\n", self._body_start)
 
-    def _learn_length(self) -> bool:
+    def _read_head(self) -> bool:
         head_end = self._received.find(b"\r\n\r\n")
         if head_end < 0:
             return False
-        self._knows_length = True
+        self._body_start = head_end + 4
         match = _LENGTH.search(self._received, 0, head_end)
-        self._length = head_end + 4 + int(match[1]) if match else None
+        self._length = self._body_start + int(match[1]) if match else None
         self._is_last = _LAST_ANSWER.search(self._received, 0, head_end) is not None
         return True
 

@@ -23,7 +23,7 @@ from gateway.config import Platform, PlatformConfig
 from gateway.platforms.base import SendResult
 from hermes.agent.clients import ServerClients
 from hermes.contract.configuration import agent_keywords, shown_model_name
-from hermes.contract.opening import Opener
+from hermes.contract.opening import Opener, close_stores
 from hermes.contract.running import Pair, run_agent_in_thread, run_turn
 from hermes.contract.streams import turn_view
 from hermes.contract.tools import toolset_list
@@ -34,6 +34,7 @@ from hermes.providers.clients import HttpClients
 from hermes.runs.threads import Threads
 from hermes.runs.turns import AgentRef, RunningTurns
 from hermes.server import about, chat, responses, sessions
+from hermes.server.application import build_application
 from hermes.server.auth import caller_of, check_key, session_key
 from hermes.server.chat_stream import write_chat
 from hermes.server.dispatch import dispatch, dispatch_public, refusal_of, value_or_refusal
@@ -117,10 +118,16 @@ class APIServerAdapter:
         self.running = RunningTurns()
         self.seams = self._fill_seams()
 
+    def application(self) -> web.Application:
+        """Everything that is served, ready for a server of the caller's choice."""
+        application = build_application(self.seams, self.listener, (cors_middleware,))
+        application["api_server_adapter"] = self
+        return application
+
     async def close(self) -> None:
         """Give back connections, threads and stores; the adapter is not used afterwards."""
         await self._http.close()
-        await self._storage.run(self._response_store.close)
+        await self._storage.run(lambda: close_stores(self._response_store, self._session_db))
         self._agent_threads.close()
         self._storage.close()
 

@@ -13,7 +13,7 @@ from typing import Any
 
 from hermes.agent.codex import create_stream, stream_codex
 from hermes.agent.seams import CallSeams
-from hermes.core.errors import Interrupted
+from hermes.core.errors import ConnectionLost, Interrupted
 from hermes.providers.failures import (
     classify,
     is_transient_stream_failure,
@@ -42,6 +42,8 @@ def stream_reply(
         try:
             final = _read(seams, client, api_kwargs, builder, delivery)
             seams.dialect().finish(final, builder)
+            if final is None and not builder.is_finished:
+                raise ConnectionLost("The provider broke off before its answer was complete.")
             return builder.build()
         except Interrupted:
             return replace(builder.build(), tool_calls=(), error="interrupted")

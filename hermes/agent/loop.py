@@ -32,6 +32,13 @@ class _Turn:
     usage: Usage = field(default_factory=Usage)
     api_calls: int = 0
 
+    def forget_replays(self) -> None:
+        """What one provider wants to see again means nothing to another."""
+        self.messages = [
+            {key: value for key, value in message.items() if key != "replay"}
+            for message in self.messages
+        ]
+
     def ended(self, outcome: Outcome, text: str = "", error: str | None = None) -> TurnResult:
         return TurnResult(
             text=text,
@@ -80,6 +87,7 @@ def _ask(seams: AgentSeams, turn: _Turn) -> Reply:
             if fallback is None:
                 raise
             seams.emit(Notice("provider_fallback", f"{error} Continuing with {fallback}."))
+            turn.forget_replays()
             continue
         if reply.usage is not None:
             turn.usage += reply.usage

@@ -1,4 +1,4 @@
-"""Opening the session store when it is first needed, and doing without when that fails."""
+"""Opening the session store when it is first needed, doing without when that fails, closing it."""
 
 from __future__ import annotations
 
@@ -27,3 +27,10 @@ class Opener:
             except Exception:  # whatever the store, or an embedder's own, raises
                 log.exception("session store not available")
                 return None
+
+
+def close_stores(*stores: Any) -> None:
+    """Close what was opened; a store that was never needed is None."""
+    for store in stores:
+        if store is not None:
+            store.close()

@@ -81,11 +81,14 @@ class RunningTurns:
     async def drain(self, grace: float, stop_within: float = 5.0) -> None:
         """Refuse new turns, give running ones `grace` seconds, then interrupt the rest."""
         self._is_draining = True
-        if await self._idle_within(grace):
-            return
+        if not await self._idle_within(grace):
+            self.hurry()
+            await self._idle_within(stop_within)
+
+    def hurry(self) -> None:
+        """Interrupt every running turn now."""
         for agent_ref in list(self._agents.values()):
             interrupt(agent_ref, "The gateway is shutting down")
-        await self._idle_within(stop_within)
 
     async def _idle_within(self, seconds: float) -> bool:
         if not self._agents:

@@ -8,7 +8,7 @@ from typing import Any
 from aiohttp import web
 
 from hermes.server.dispatch import dispatch, dispatch_public
-from hermes.server.middleware import envelope_errors, refuse_foreign_hosts, stamp
+from hermes.server.middleware import identify, refuse_foreign_hosts, stamp
 from hermes.server.routes import ROUTES, Route
 from hermes.server.seams import Seams
 from hermes.settings.model import ListenerSettings
@@ -19,7 +19,7 @@ def build_application(
 ) -> web.Application:
     guards = () if listener.key else (refuse_foreign_hosts(listener.host),)
     application = web.Application(
-        middlewares=[envelope_errors, *guards, *middlewares],
+        middlewares=[identify, *guards, *middlewares],
         client_max_size=listener.max_body_bytes,
     )
     application.on_response_prepare.append(stamp)

@@ -40,6 +40,7 @@ SECURITY_HEADERS = {
 }
 
 REQUEST_ID_HEADER = "X-Request-Id"
+REQUEST_ID = "request_id"
 PREFLIGHT_SECONDS = "600"
 
 
@@ -86,13 +87,14 @@ async def add_security_headers(request: web.Request, handler: Handler) -> web.St
 async def stamp(request: web.Request, response: web.StreamResponse) -> None:
     """Headers of every response of a served gateway, streams included (an `on_prepare` signal)."""
     response.headers.update(SECURITY_HEADERS)
-    response.headers[REQUEST_ID_HEADER] = new_id("req_")
+    response.headers[REQUEST_ID_HEADER] = request[REQUEST_ID]
 
 
 @web.middleware
-async def envelope_errors(request: web.Request, handler: Handler) -> web.StreamResponse:
-    """The framework's own refusals (no such path, wrong method) in the documented envelope."""
+async def identify(request: web.Request, handler: Handler) -> web.StreamResponse:
+    """The outermost layer: every request has an id, an envelope for its errors and a log line."""
     started = time.perf_counter()
+    request[REQUEST_ID] = new_id("req_")
     try:
         response = await handler(request)
     except web.HTTPException as error:
@@ -110,7 +112,7 @@ def _log_request(request: web.Request, response: web.StreamResponse, started: fl
             "path": request.path,
             "status": response.status,
             "ms": round((time.perf_counter() - started) * 1000, 1),
-            "request_id": response.headers.get(REQUEST_ID_HEADER, ""),
+            "request_id": request[REQUEST_ID],
         },
     )
 

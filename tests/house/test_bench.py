@@ -11,6 +11,7 @@ import orjson
 import pytest
 
 from bench.answers import Script, judge_completion, judge_stream
+from bench.client import Connection, take_apart
 from bench.load import Order, percentile, run_round
 from bench.processes import ChildFailed, Launch, free_port, running
 from bench.report import Results, as_text, check_targets, rows_of, write_json
@@ -72,6 +73,17 @@ def test_the_relay_hands_over_every_token(stream: bool) -> None:
 
     assert (seen.answers, seen.failed, seen.problems) == (3, 0, [])
     assert seen.deltas == (60 if stream else 0)
+
+
+async def test_a_head_that_looks_like_the_last_chunk_does_not_end_an_answer() -> None:
+    connection = Connection(asyncio.get_running_loop())
+    head = b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\nX-Id: 10\r\n\r\n"
+    answer = connection.begin()
+
+    connection.data_received(head)
+    assert not answer.done()
+    connection.data_received(b"2\r\nhi\r\n0\r\n\r\n")
+    assert take_apart(answer.result().raw) == (200, b"hi")
 
 
 @pytest.mark.parametrize(

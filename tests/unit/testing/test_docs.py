@@ -11,10 +11,10 @@ PAGE = Path(__file__).parents[3] / "docs" / "testing.md"
 EXAMPLES = re.findall(r"^```python test\n(.*?)^```$", PAGE.read_text(), re.DOTALL | re.MULTILINE)
 
 
-@pytest.mark.parametrize("number", range(4))
+@pytest.mark.parametrize("number", range(5))
 def test_an_example_runs(number: int) -> None:
     exec(compile(EXAMPLES[number], f"docs/testing.md example {number}", "exec"), {})
 
 
 def test_every_example_is_run() -> None:
-    assert len(EXAMPLES) == 4
+    assert len(EXAMPLES) == 5

@@ -1,0 +1,188 @@
+"""A whole gateway in the test's own event loop, on a real loopback socket.
+
+What it serves, and with which model, is decided by its arguments alone: neither the environment
+nor a config.yaml has a say, and everything it stores is in the folder it is given.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+from pathlib import Path
+from types import TracebackType
+from typing import Any, Self
+
+from aiohttp import web
+
+from gateway.config import PlatformConfig
+from gateway.platforms.api_server import APIServerAdapter
+from hermes.contract.configuration import DEFAULT_MODEL_NAME, agent_keywords, runtime_keywords
+from hermes.contract.tools import toolset_list
+from hermes.core.turn import TurnParameters
+from hermes.providers.clients import HttpClients
+from hermes.providers.demo.client import DemoClient
+from hermes.providers.demo.workspace import furnish
+from hermes.server.seams import Seams
+from hermes.settings.api_server import as_extra
+from hermes.settings.model import AgentSettings, ListenerSettings, ProviderSettings
+from hermes.settings.paths import (
+    default_workspace,
+    ensure_private_dir,
+    response_db,
+    state_db,
+    status_file,
+)
+from hermes.settings.runtime_status import read_status
+from hermes.settings.toolsets import BUILTIN_TOOLSETS
+from hermes.tools.registry import Registry
+from hermes.tools.skills import skill_list
+from hermes_state import SessionDB
+from run_agent import AIAgent
+
+_STOP_SECONDS = 1.0
+
+
+class TestGateway:
+    """An `async with` block in which `base_url` answers. Use it from the loop that entered it."""
+
+    __test__ = False  # or pytest would take the class for a test
+
+    def __init__(
+        self,
+        *,
+        home: Path,
+        base_url: str = "",
+        key: str = "",
+        model: str = "fake",
+        agent: Mapping[str, Any] | None = None,
+        **extra: Any,
+    ) -> None:
+        """Asks `model` at `base_url`, or the built-in demo model when there is no URL.
+
+        `key` is what clients must send. `agent` holds more keywords for `AIAgent`, such as
+        `api_mode`; `extra` more of the listener's settings, such as `keepalive_seconds`.
+        """
+        self._home = home
+        self._settings = _agent_settings(home, base_url, model)
+        self._agent_options = dict(agent or {})
+        listener = ListenerSettings(port=0, key=key, model_name=DEFAULT_MODEL_NAME)
+        self._extra = {**as_extra(listener), "response_db": response_db(home), **extra}
+        self._adapter: LoopbackAdapter | None = None
+        self._runner: web.AppRunner | None = None
+
+    async def __aenter__(self) -> Self:
+        ensure_private_dir(self._settings.workspace)
+        if self._settings.provider.provider == "demo":
+            furnish(self._settings.workspace)
+        config = PlatformConfig(enabled=True, extra=self._extra)
+        self._adapter = LoopbackAdapter(config, self._home, self._settings, self._agent_options)
+        self._runner = web.AppRunner(
+            self._adapter.application(),
+            handler_cancellation=True,
+            access_log=None,
+            shutdown_timeout=_STOP_SECONDS,
+        )
+        await self._runner.setup()
+        await web.TCPSite(self._runner, "127.0.0.1", 0, backlog=1024).start()
+        return self
+
+    async def __aexit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        await self.close()
+
+    @property
+    def adapter(self) -> APIServerAdapter:
+        """The adapter at work, to look at or to replace things on."""
+        assert self._adapter is not None, "the gateway is not running"
+        return self._adapter
+
+    @property
+    def url(self) -> str:
+        """Scheme, host and port."""
+        assert self._runner is not None, "the gateway is not running"
+        return f"http://127.0.0.1:{self._runner.addresses[0][1]}"
+
+    @property
+    def base_url(self) -> str:
+        """What OpenAI's clients call the base URL."""
+        return f"{self.url}/v1"
+
+    async def close(self) -> None:
+        """Stop what still runs and give everything back. Closing twice is fine."""
+        runner, adapter, self._runner, self._adapter = self._runner, self._adapter, None, None
+        if adapter is not None:
+            await adapter.running.drain(0, stop_within=_STOP_SECONDS)
+        if runner is not None:
+            await runner.cleanup()
+        if adapter is not None:
+            await adapter.close()
+
+
+class LoopbackAdapter(APIServerAdapter):
+    """The real adapter, with its settings from a test instead of the environment."""
+
+    def __init__(
+        self,
+        config: PlatformConfig,
+        home: Path,
+        settings: AgentSettings,
+        agent_options: Mapping[str, Any],
+    ) -> None:
+        self._home = home
+        self._settings = settings
+        self._agent_options = agent_options
+        super().__init__(config)
+
+    def _create_agent(
+        self,
+        *,
+        session_id: str | None = None,
+        parameters: TurnParameters | None = None,
+        clients: Callable[[], HttpClients] | None = None,
+        **callbacks_and_scope: Any,
+    ) -> AIAgent:
+        wants_store = parameters is not None and parameters.persist
+        keywords = agent_keywords(
+            runtime=runtime_keywords(self._settings),
+            toolsets=BUILTIN_TOOLSETS,
+            model=self._settings.provider.model,
+            session_id=session_id,
+            session_db=self._ensure_session_db() if wants_store else None,
+            clients=clients,
+            **callbacks_and_scope,
+        )
+        make = ImmediateDemo if self._settings.provider.provider == "demo" else AIAgent
+        return make(**{**keywords, **self._agent_options})
+
+    def _ensure_session_db(self) -> Any:
+        self._session_db = self._opener.opened(
+            lambda: self._session_db, lambda: SessionDB(state_db(self._home))
+        )
+        return self._session_db
+
+    def _fill_seams(self) -> Seams:
+        registry = Registry.builtin()
+        return replace(
+            super()._fill_seams(),
+            runtime_status=lambda: read_status(status_file(self._home)),
+            toolsets=lambda: toolset_list(registry, BUILTIN_TOOLSETS),
+            skills=lambda: skill_list(self._home, self._settings.workspace),
+        )
+
+
+class ImmediateDemo(AIAgent):
+    """The demo model without the pauses that make it pleasant to watch."""
+
+    def _create_request_openai_client(self, **_context: Any) -> DemoClient:
+        return DemoClient(pace=0)
+
+
+def _agent_settings(home: Path, base_url: str, model: str) -> AgentSettings:
+    provider = ProviderSettings(provider="demo", model="demo")
+    if base_url:
+        provider = ProviderSettings(provider="custom", model=model, base_url=base_url)
+    return AgentSettings(provider=provider, workspace=default_workspace(home))
