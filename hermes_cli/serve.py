@@ -15,7 +15,7 @@ from gateway.platforms.api_server import APIServerAdapter
 from gateway.status import write_runtime_status
 from hermes.core.errors import SettingsError
 from hermes.providers.demo.workspace import furnish
-from hermes.server.loops import new_event_loop
+from hermes.server.loops import new_event_loop, spare_the_collector
 from hermes.server.process import Service
 from hermes.server.process import serve as serve_until_signal
 from hermes.settings.api_server import as_extra
@@ -70,6 +70,7 @@ def serve(
     ensure_private_dir(settings.home)
     with HomeLock(lock_file(settings.home)) as lock:
         _furnish(settings)
+        spare_the_collector()
         with asyncio.Runner(loop_factory=new_event_loop) as runner:
             runner.run(_serve(settings, lock.announce))
 

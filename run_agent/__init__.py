@@ -20,7 +20,13 @@ from hermes.agent.prompt import system_prompt
 from hermes.agent.recording import Recorder
 from hermes.agent.seams import AgentSeams, CallSeams
 from hermes.agent.stopping import StopSignal
-from hermes.contract.agent_state import adopt_provider, deliver, opened_client, stream_retries
+from hermes.contract.agent_state import (
+    adopt_provider,
+    asks_for_whole,
+    deliver,
+    opened_client,
+    stream_retries,
+)
 from hermes.contract.callbacks import Callback, Callbacks, fire
 from hermes.contract.chat_shape import completion_from, reply_from
 from hermes.contract.configuration import fallback_from, provider_from, reasoning_effort
@@ -136,6 +142,7 @@ class AIAgent:
         self._stop = StopSignal()
         self._interrupt_requested = False
         self._disable_streaming = False
+        self._whole_call_failed = False
         self._stream_callback: Callback = None
         self._anthropic_client: Any = None
         self._current_streamed_assistant_text = ""
@@ -206,7 +213,7 @@ class AIAgent:
         return completion_from(asking.stream_reply(self._call_seams, api_kwargs, on_first_delta))
 
     def _interruptible_api_call(self, api_kwargs: Mapping[str, Any]) -> Any:
-        """The same without streaming, for providers that refuse to stream."""
+        """The same in one piece: cheaper, for when nobody watches or the provider cannot stream."""
         return completion_from(asking.whole_reply(self._call_seams, api_kwargs))
 
     def _run_codex_stream(self, api_kwargs: Mapping[str, Any], client: Any = None) -> Any:
@@ -237,6 +244,7 @@ class AIAgent:
             is_interrupted=lambda: self._interrupt_requested,
             stop=lambda: self._stop,
             disable_streaming=lambda: setattr(self, "_disable_streaming", True),
+            whole_call_failed=lambda: setattr(self, "_whole_call_failed", True),
             retries=lambda: stream_retries(os.environ),
         )
 
@@ -274,8 +282,16 @@ class AIAgent:
     def _api_call(self) -> Callable[[Mapping[str, Any]], Any]:
         return (
             self._interruptible_api_call
-            if self._disable_streaming
+            if self._asks_for_whole()
             else self._interruptible_streaming_api_call
+        )
+
+    def _asks_for_whole(self) -> bool:
+        return asks_for_whole(
+            self.api_mode,
+            cannot_stream=self._disable_streaming,
+            is_watched=self._has_stream_consumers() or self.reasoning_callback is not None,
+            whole_call_failed=self._whole_call_failed,
         )
 
     def _emit(self, event: Event) -> None:

@@ -120,9 +120,7 @@ class APIServerAdapter:
 
     def application(self) -> web.Application:
         """Everything that is served, ready for a server of the caller's choice."""
-        application = build_application(self.seams, self.listener, (cors_middleware,))
-        application["api_server_adapter"] = self
-        return application
+        return build_application(self.seams, self.listener)
 
     async def close(self) -> None:
         """Give back connections, threads and stores; the adapter is not used afterwards."""

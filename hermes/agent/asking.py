@@ -11,7 +11,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import Any
 
-from hermes.agent.codex import create_stream, stream_codex
+from hermes.agent.codex import create_stream, failed_response, stream_codex
 from hermes.agent.seams import CallSeams
 from hermes.core.errors import ConnectionLost, Interrupted
 from hermes.providers.failures import (
@@ -23,6 +23,7 @@ from hermes.providers.reply import Reply, ReplyBuilder
 from hermes.providers.streams import consume
 
 RECEIVING = "receiving stream response"
+BROKE_OFF = "The provider broke off before its answer was complete."
 
 
 def stream_reply(
@@ -43,7 +44,7 @@ def stream_reply(
             final = _read(seams, client, api_kwargs, builder, delivery)
             seams.dialect().finish(final, builder)
             if final is None and not builder.is_finished:
-                raise ConnectionLost("The provider broke off before its answer was complete.")
+                raise ConnectionLost(BROKE_OFF)
             return builder.build()
         except Interrupted:
             return replace(builder.build(), tool_calls=(), error="interrupted")
@@ -61,12 +62,18 @@ def stream_reply(
 
 
 def whole_reply(seams: CallSeams, api_kwargs: Mapping[str, Any]) -> Reply:
-    """Ask a model that cannot stream; its text is passed on in one piece."""
+    """Ask for the reply in one piece; its text is passed on in one piece too."""
     client = seams.open_client()
+    builder = _Delivery(seams).builder()
     try:
-        builder = _Delivery(seams).builder()
         seams.dialect().read_whole(seams.dialect().create(client, api_kwargs), builder)
         return builder.build()
+    except Exception as error:
+        if builder.has_text:
+            return _what_there_is(seams, builder, error)
+        # A proxy may have lost patience with the silence; a stream would have kept it awake.
+        seams.whole_call_failed()
+        raise
     finally:
         seams.close_client(client)
 
@@ -79,10 +86,21 @@ def codex_response(seams: CallSeams, api_kwargs: Mapping[str, Any], client: Any)
 
 
 def codex_created_response(seams: CallSeams, api_kwargs: Mapping[str, Any], client: Any) -> Any:
-    """The fallback of the above as an entry point of its own."""
-    on_event = _reading(seams, _Delivery(seams).builder())
-    scope = seams.stop().scope
-    return create_stream(client or seams.open_client(), api_kwargs, on_event, scope=scope)
+    """The fallback of the above as an entry point of its own.
+
+    When it breaks off after text, the response it returns has that text and says that it failed.
+    """
+    builder = _Delivery(seams).builder()
+    on_event, scope = _reading(seams, builder), seams.stop().scope
+    client = client or seams.open_client()
+    try:
+        final = create_stream(client, api_kwargs, on_event, scope=scope)
+    except Exception as error:
+        if not builder.has_text:
+            raise
+        return failed_response(builder.text, classify(error).message)
+    is_lost = final is None and builder.has_text
+    return failed_response(builder.text, BROKE_OFF) if is_lost else final
 
 
 def _read(
@@ -118,6 +136,7 @@ def _read_codex(
         _reading(seams, builder),
         scope=seams.stop().scope,
         has_text=lambda: builder.has_text,
+        forget=lambda: builder.replace_tool_calls(()),
         fallback=fallback,
     )
 
@@ -156,6 +175,8 @@ class _Delivery:
         self.is_muted = False
 
     def builder(self) -> ReplyBuilder:
+        """For one attempt; what mutes it ends with it."""
+        self.is_muted = False
         return ReplyBuilder(on_text=self._text, on_reasoning=self._reasoning)
 
     def _text(self, piece: str) -> None:

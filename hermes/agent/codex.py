@@ -22,15 +22,20 @@ def stream_codex(
     *,
     scope: CancelScope,
     has_text: Callable[[], bool],
+    forget: Callable[[], None],
     fallback: Callable[[], Any],
 ) -> Any:
-    """The final response object, from `responses.stream` or else from the fallback."""
+    """The final response object, from `responses.stream` or else from the fallback.
+
+    `forget` drops the tool calls of a try that broke, which another one need not make again.
+    """
     for _ in range(TRIES):
         try:
             return consume(client.responses.stream(**api_kwargs), on_event, cancel=scope)
         except Exception as error:
             if has_text() or not _broke_protocol(error):
                 raise
+            forget()
     return fallback()
 
 
@@ -53,6 +58,16 @@ def create_stream(
     stream = client.responses.create(**{**api_kwargs, "stream": True})
     consume(stream, remember_terminal, cancel=scope)
     return final[0] if final else None
+
+
+def failed_response(text: str, reason: str) -> dict[str, Any]:
+    """The final response of a stream that broke off, as the provider would have worded it."""
+    part = {"type": "output_text", "text": text}
+    return {
+        "status": "failed",
+        "error": {"message": reason},
+        "output": [{"type": "message", "role": "assistant", "content": [part]}],
+    }
 
 
 def _broke_protocol(error: Exception) -> bool:

@@ -8,7 +8,7 @@ from typing import Any
 from hermes.agent.seams import AgentSeams
 from hermes.core.errors import Interrupted, ProviderError
 from hermes.core.events import Notice
-from hermes.providers.failures import Failure, classify
+from hermes.providers.failures import Failure, classify, says_streaming_unsupported
 from hermes.providers.reply import Reply
 
 TRIES = 3
@@ -24,6 +24,8 @@ def ask_patiently(seams: AgentSeams, api_kwargs: dict[str, Any]) -> Reply:
         except Interrupted:
             raise
         except Exception as error:
+            if attempt < TRIES and says_streaming_unsupported(error):
+                continue  # streaming is switched off by now: the next call is another one
             failure = classify(error)
             if attempt == TRIES or not failure.is_retryable:
                 raise ProviderError(
@@ -34,9 +36,12 @@ def ask_patiently(seams: AgentSeams, api_kwargs: dict[str, Any]) -> Reply:
 
 
 def _not_empty(reply: Reply) -> Reply:
+    """An empty answer is garbled, unless the reply itself says why there is nothing."""
     if reply.text or reply.tool_calls or reply.error:
         return reply
-    raise ProviderError("The model returned an empty answer.", code="empty_answer")
+    if reply.finish_reason in ("length", "content_filter"):
+        return reply
+    raise ProviderError("The model returned an empty answer.", code="garbled")
 
 
 def _wait(seams: AgentSeams, failure: Failure, attempt: int) -> None:

@@ -35,6 +35,8 @@ class CallSeams:
     stop: Callable[[], StopSignal]
     disable_streaming: Callable[[], None]
     """The provider cannot stream; the next call is to be made without."""
+    whole_call_failed: Callable[[], None]
+    """A call in one piece failed; the next one is to be streamed, where it can be."""
     retries: Callable[[], int]
 
 

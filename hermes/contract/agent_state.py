@@ -31,6 +31,19 @@ def adopt_provider(agent: HasProvider, fallback: ProviderSettings | None) -> str
     return fallback.model
 
 
+def asks_for_whole(
+    api_mode: str, *, cannot_stream: bool, is_watched: bool, whole_call_failed: bool
+) -> bool:
+    """Whether the next model call is made in one piece.
+
+    Reading a stream nobody watches costs a hundred times the work of reading the answer. The
+    Responses dialect always streams: some of its servers know nothing else.
+    """
+    if cannot_stream:
+        return True
+    return api_mode != "codex_responses" and not is_watched and not whole_call_failed
+
+
 def opened_client(api_mode: str, anthropic_client: Any, create: Callable[[], Any]) -> Any:
     """An Anthropic client that was put on the agent is used as it is."""
     if api_mode == "anthropic_messages" and anthropic_client is not None:

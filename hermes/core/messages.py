@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 Message = dict[str, Any]
@@ -45,25 +45,34 @@ def tool_calls_of(message: Message) -> list[dict[str, Any]]:
 
 
 def settle_open_calls(messages: Sequence[Message]) -> list[Message]:
-    """Answer every tool call that has no result with `UNKNOWN_OUTCOME`.
+    """Put one answer after every tool call: its own, or `UNKNOWN_OUTCOME` where it has none.
 
-    A killed process leaves such calls behind; providers refuse a history that contains one.
+    A killed process leaves open calls behind, and turns that share a session record their messages
+    interleaved; providers refuse a history with either.
     """
     settled: list[Message] = []
-    awaited: dict[str, str] = {}
+    places: dict[str, int] = {}
     for message in messages:
-        if message.get("role") == "tool":
-            awaited.pop(str(message.get("tool_call_id")), None)
-        else:
-            settled.extend(_unknown_outcomes(awaited))
-            awaited = {
-                str(call["id"]): str(call.get("function", {}).get("name", ""))
-                for call in tool_calls_of(message)
-            }
+        place = _place_of(message, places)
+        if place is not None:
+            settled[place] = message
+            continue
         settled.append(message)
-    settled.extend(_unknown_outcomes(awaited))
+        for call_id, name in _called(message).items():
+            places[call_id] = len(settled)
+            settled.append(tool(call_id, name, UNKNOWN_OUTCOME))
     return settled
 
 
-def _unknown_outcomes(awaited: dict[str, str]) -> Iterator[Message]:
-    return (tool(call_id, name, UNKNOWN_OUTCOME) for call_id, name in awaited.items())
+def _place_of(message: Message, places: dict[str, int]) -> int | None:
+    """Where the answer to an open call belongs; None for every other message."""
+    if message.get("role") != "tool":
+        return None
+    return places.pop(str(message.get("tool_call_id")), None)
+
+
+def _called(message: Message) -> dict[str, str]:
+    return {
+        str(call["id"]): str(call.get("function", {}).get("name", ""))
+        for call in tool_calls_of(message)
+    }

@@ -46,7 +46,8 @@ class Feed:
         return not self._items
 
     async def take(self) -> list[Item]:
-        if not self._items:
+        # A bell may ring late, for an item that was already taken with the one before it.
+        while not self._items:
             await self._wait()
         taken = list(self._items)
         for _ in taken:

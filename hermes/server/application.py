@@ -1,25 +1,21 @@
-"""The aiohttp application of a gateway: every route of the table, behind the middlewares."""
+"""The aiohttp application of a gateway: every route of the table, behind one layer."""
 
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable
-from typing import Any
 
 from aiohttp import web
 
 from hermes.server.dispatch import dispatch, dispatch_public
-from hermes.server.middleware import identify, refuse_foreign_hosts, stamp
+from hermes.server.middleware import front, host_check, stamp
 from hermes.server.routes import ROUTES, Route
 from hermes.server.seams import Seams
 from hermes.settings.model import ListenerSettings
 
 
-def build_application(
-    seams: Seams, listener: ListenerSettings, middlewares: tuple[Any, ...] = ()
-) -> web.Application:
-    guards = () if listener.key else (refuse_foreign_hosts(listener.host),)
+def build_application(seams: Seams, listener: ListenerSettings) -> web.Application:
     application = web.Application(
-        middlewares=[identify, *guards, *middlewares],
+        middlewares=[front(seams, host_check(listener))],
         client_max_size=listener.max_body_bytes,
     )
     application.on_response_prepare.append(stamp)

@@ -46,7 +46,7 @@ async def create(request: web.Request, seams: Seams) -> web.StreamResponse:
         return await seams.write_chat(request, stream)
 
     async def compute() -> tuple[ChatHead, TurnResult]:
-        return _head(seams, asked), await run_to_end(seams, call)
+        return _head(seams, asked), _usable(await run_to_end(seams, call))
 
     head, result = await once(request, seams, compute)
     return _answer(head, result, call)
@@ -82,9 +82,13 @@ def _head(seams: Seams, asked: ChatRequest) -> ChatHead:
     )
 
 
-def _answer(head: ChatHead, result: TurnResult, call: TurnCall) -> web.Response:
+def _usable(result: TurnResult) -> TurnResult:
     if result.outcome is Outcome.FAILED or (not result.is_complete and not result.text):
         raise agent_incomplete(result)
+    return result
+
+
+def _answer(head: ChatHead, result: TurnResult, call: TurnCall) -> web.Response:
     headers = session_headers(result.session_id or call.session_id, call.session_key)
     headers |= incomplete_headers(result)
     return json_answer(completion(head, result), headers=headers)

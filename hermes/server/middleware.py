@@ -6,6 +6,7 @@ import ipaddress
 import logging
 import time
 from collections.abc import Awaitable, Callable, Mapping
+from typing import Any
 
 from aiohttp import web
 
@@ -13,6 +14,7 @@ from hermes.core.errors import Forbidden
 from hermes.core.ids import new_id
 from hermes.server.answers import error_answer, from_framework
 from hermes.server.seams import Seams
+from hermes.settings.model import ListenerSettings
 
 log = logging.getLogger("hermes.server.requests")
 
@@ -71,7 +73,11 @@ async def apply_cors(request: web.Request, handler: Handler, seams: Seams) -> we
         )
     if request.method == "OPTIONS":
         return web.Response(headers={**headers, "Access-Control-Max-Age": PREFLIGHT_SECONDS})
-    response = await handler(request)
+    try:
+        response = await handler(request)
+    except web.HTTPException as error:
+        # Answered here already: an allowed page may read why its request was refused.
+        response = error_answer(from_framework(error))
     if not response.prepared:
         response.headers.update(headers)
     return response
@@ -87,21 +93,37 @@ async def add_security_headers(request: web.Request, handler: Handler) -> web.St
 async def stamp(request: web.Request, response: web.StreamResponse) -> None:
     """Headers of every response of a served gateway, streams included (an `on_prepare` signal)."""
     response.headers.update(SECURITY_HEADERS)
-    response.headers[REQUEST_ID_HEADER] = request[REQUEST_ID]
+    # The framework refuses some requests (an unknown `Expect`) before `front` has seen them.
+    response.headers[REQUEST_ID_HEADER] = request.get(REQUEST_ID) or new_id("req_")
 
 
-@web.middleware
-async def identify(request: web.Request, handler: Handler) -> web.StreamResponse:
-    """The outermost layer: every request has an id, an envelope for its errors and a log line."""
-    started = time.perf_counter()
-    request[REQUEST_ID] = new_id("req_")
-    try:
-        response = await handler(request)
-    except web.HTTPException as error:
-        response = error_answer(from_framework(error))
-    if log.isEnabledFor(logging.INFO):
-        _log_request(request, response, started)
-    return response
+def front(seams: Seams, admits_host: Callable[[str], bool]) -> Any:
+    """The one layer around every handler of a served gateway.
+
+    It gives the request its id, refuses foreign hosts and pages, answers in the documented
+    envelope where the framework itself refuses, and logs. One layer, because each costs as much
+    as a part of the answer.
+    """
+
+    @web.middleware
+    async def layer(request: web.Request, handler: Handler) -> web.StreamResponse:
+        started = time.perf_counter()
+        request[REQUEST_ID] = new_id("req_")
+        host = _host_name(request.headers)
+        try:
+            if not admits_host(host):
+                response: web.StreamResponse = error_answer(_foreign_host(host))
+            elif "Origin" in request.headers:
+                response = await apply_cors(request, handler, seams)
+            else:
+                response = await handler(request)
+        except web.HTTPException as error:
+            response = error_answer(from_framework(error))
+        if log.isEnabledFor(logging.INFO):
+            _log_request(request, response, started)
+        return response
+
+    return layer
 
 
 def _log_request(request: web.Request, response: web.StreamResponse, started: float) -> None:
@@ -117,29 +139,23 @@ def _log_request(request: web.Request, response: web.StreamResponse, started: fl
     )
 
 
-def refuse_foreign_hosts(
-    bound_host: str,
-) -> Callable[[web.Request, Handler], Awaitable[web.StreamResponse]]:
-    """A guard for a gateway without a key: it answers only to the machine's own names.
+def host_check(listener: ListenerSettings) -> Callable[[str], bool]:
+    """Which `Host` a gateway answers to: with a key to any, without one to the machine's own.
 
     A web page can make its own domain resolve to 127.0.0.1; the `Host` header gives it away.
     """
-    names = {"localhost", bound_host}
+    if listener.key:
+        return lambda _host: True
+    names = {"localhost", "127.0.0.1", listener.host}
+    return lambda host: host in names or _is_loopback(host)
 
-    @web.middleware
-    async def guard(request: web.Request, handler: Handler) -> web.StreamResponse:
-        host = _host_name(request.headers)
-        if host in names or _is_loopback(host):
-            return await handler(request)
-        return error_answer(
-            Forbidden(
-                f"Host {host[:200]!r} is not served without a key: call 127.0.0.1 or localhost, "
-                "or start the gateway with a key (API_SERVER_KEY).",
-                code="host_not_allowed",
-            )
-        )
 
-    return guard
+def _foreign_host(host: str) -> Forbidden:
+    return Forbidden(
+        f"Host {host[:200]!r} is not served without a key: call 127.0.0.1 or localhost, "
+        "or start the gateway with a key (API_SERVER_KEY).",
+        code="host_not_allowed",
+    )
 
 
 def _host_name(headers: Mapping[str, str]) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Mapping
 from typing import Any
 
@@ -13,6 +14,8 @@ from hermes.server.seams import NewRecord, Seams
 from hermes.server.streaming import Stream, TurnView, write_stream
 from hermes.wire.responses import ResponseHead
 from hermes.wire.responses_stream import ResponsesEncoder
+
+log = logging.getLogger(__name__)
 
 
 async def write_responses(
@@ -31,8 +34,19 @@ async def write_responses(
     """
     encoder = ResponsesEncoder(head)
 
+    ended: TurnResult | None = None
+
     async def save_final(result: TurnResult) -> None:
-        await save(seams, encoder.final or encoder.snapshot("failed"), result, record)
+        nonlocal ended
+        ended = result
+        await _save(seams, encoder.final or encoder.snapshot("failed"), result, record)
+
+    async def save_left() -> None:
+        if ended is None:
+            await _save_unfinished(seams, encoder.snapshot("incomplete"), record)
+        else:
+            # Only the terminal event was missed; its response is as complete as it was.
+            await save_final(ended)
 
     stream = Stream(
         encoder=encoder,
@@ -41,7 +55,7 @@ async def write_responses(
         headers=headers,
         on_opened=lambda: _save_unfinished(seams, encoder.snapshot("in_progress"), record),
         before_end=save_final,
-        on_left=lambda: _save_unfinished(seams, encoder.snapshot("incomplete"), record),
+        on_left=save_left,
     )
     return await write_stream(request, view, stream)
 
@@ -49,7 +63,17 @@ async def write_responses(
 async def _save_unfinished(seams: Seams, snapshot: dict[str, Any], record: NewRecord) -> None:
     """Store a response with the text it has so far, so that it can be read and continued."""
     result = TurnResult(text=_text(snapshot), outcome=Outcome.INTERRUPTED)
-    await save(seams, snapshot, result, record)
+    await _save(seams, snapshot, result, record)
+
+
+async def _save(
+    seams: Seams, response: dict[str, Any], result: TurnResult, record: NewRecord
+) -> None:
+    """A store that fails costs the record; the stream goes on, because the answer matters more."""
+    try:
+        await save(seams, response, result, record)
+    except Exception:  # an embedder's store may raise anything
+        log.exception("response not stored", extra={"response_id": response["id"]})
 
 
 def _text(snapshot: dict[str, Any]) -> str:

@@ -10,7 +10,7 @@ from aiohttp import web
 from hermes.core.errors import NotFound, Unavailable
 from hermes.core.ids import new_id
 from hermes.core.ports import SessionStore
-from hermes.core.turn import Outcome, TurnCall, TurnParameters
+from hermes.core.turn import Outcome, TurnCall, TurnParameters, TurnResult
 from hermes.runs.turns import interrupt, start_turn
 from hermes.server.answers import json_answer
 from hermes.server.seams import Seams
@@ -101,9 +101,14 @@ async def fork_session(request: web.Request, seams: Seams) -> web.StreamResponse
 async def chat(request: web.Request, seams: Seams) -> web.StreamResponse:
     seams.admit_turn()
     call = await _turn_call(request, seams)
-    result = await once(request, seams, lambda: run_to_end(seams, call))
-    if result.outcome is Outcome.FAILED:
-        raise agent_incomplete(result)
+
+    async def compute() -> TurnResult:
+        result = await run_to_end(seams, call)
+        if result.outcome is Outcome.FAILED:
+            raise agent_incomplete(result)
+        return result
+
+    result = await once(request, seams, compute)
     session_id = result.session_id or str(call.session_id)
     return json_answer(
         wire.session_chat_completion(session_id, result),

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import hashlib
 import logging
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Mapping
 from typing import Any, TypeVar
 
 from aiohttp import web
 
-from hermes.core.errors import ApiError
+from hermes.core.errors import ApiError, InvalidRequest
 from hermes.core.messages import Message
 from hermes.core.turn import TurnCall, TurnResult
 from hermes.server.auth import SESSION_ID_HEADER, SESSION_KEY_HEADER
@@ -21,10 +21,18 @@ log = logging.getLogger(__name__)
 T = TypeVar("T")
 
 IDEMPOTENCY_HEADER = "Idempotency-Key"
+SCOPE_HEADERS = ("Authorization", SESSION_ID_HEADER, SESSION_KEY_HEADER)
 
 
 async def read_body(request: web.Request) -> dict[str, Any]:
-    return parse_object(await request.read())
+    try:
+        raw = await request.read()
+    except web.RequestPayloadError as error:
+        raise InvalidRequest(
+            "The request body cannot be read: its length, chunks or Content-Encoding are not what "
+            "the headers say."
+        ) from error
+    return parse_object(raw)
 
 
 async def run_to_end(seams: Seams, call: TurnCall) -> TurnResult:
@@ -43,11 +51,16 @@ async def once(request: web.Request, seams: Seams, compute: Callable[[], Awaitab
     key = request.headers.get(IDEMPOTENCY_HEADER)
     if not key:
         return await compute()
-    caller = hashlib.sha256(request.headers.get("Authorization", "").encode()).hexdigest()
     fingerprint = hashlib.sha256(await request.read()).hexdigest()
-    scoped = f"{request.method} {request.path} {caller} {key}"
+    scoped = f"{request.method} {request.path} {_scope(request.headers)} {key}"
     answer: T = await seams.idempotency.get_or_set(scoped, fingerprint, compute)
     return answer
+
+
+def _scope(headers: Mapping[str, str]) -> str:
+    """Who asks, and in which session: one caller's key means nothing to another's."""
+    named = "\n".join(headers.get(name, "") for name in SCOPE_HEADERS)
+    return hashlib.sha256(named.encode(errors="surrogatepass")).hexdigest()
 
 
 async def stored_history(seams: Seams, session_id: str) -> list[Message]:

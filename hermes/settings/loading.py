@@ -8,6 +8,7 @@ from __future__ import annotations
 import logging
 import os
 import threading
+import time
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any
@@ -62,23 +63,34 @@ class SettingsSource:
         self._overrides = overrides
         self._lock = threading.Lock()
         self._reading: _Reading | None = None
+        self._look_every = 0.0
+        self._looked_at = 0.0
 
     def current(self) -> Settings:
         """What holds now. After a broken edit of config.yaml the settings before it stay."""
         reading = self._reading
-        if reading is not None and self._is_fresh(reading):
+        if reading is not None and (self._looked_lately() or self._is_fresh(reading)):
             return reading.settings
         with self._lock:
             return self._refreshed().settings
 
-    def pin(self, overrides: Mapping[str, Any]) -> Settings:
-        """Let the command line's options win from now on; returns the settings with them."""
+    def pin(self, overrides: Mapping[str, Any], *, look_every: float = 1.0) -> Settings:
+        """Let the command line's options win from now on; returns the settings with them.
+
+        A server asks several times per request: from now on changes are looked for only every
+        `look_every` seconds.
+        """
         with self._lock:
             self._overrides = dict(overrides)
+            self._look_every = look_every
             self._reading = None
             return self._refreshed().settings
 
+    def _looked_lately(self) -> bool:
+        return time.monotonic() - self._looked_at < self._look_every
+
     def _is_fresh(self, reading: _Reading) -> bool:
+        self._looked_at = time.monotonic()
         return (
             _values(reading.watched, self._environ) == reading.variables
             and _file_state(reading.config_path) == reading.file_state

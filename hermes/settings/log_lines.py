@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import json
 import logging
 import re
@@ -12,6 +13,7 @@ from typing import Any
 from hermes.settings.redaction import MASK, mask, names_a_secret
 
 _OWN_FIELDS = frozenset(logging.makeLogRecord({}).__dict__) | {"message", "asctime", "taskName"}
+_hides = functools.lru_cache(maxsize=256)(names_a_secret)
 _PLAIN = re.compile(r"[^\s\"'=\\\x00-\x1f\x7f]+")
 _CONTROL = re.compile(r"[\x00-\x08\x0a-\x1f\x7f\x85\u2028\u2029]")
 
@@ -28,7 +30,7 @@ class LineFormatter(logging.Formatter):
 
     def _fields(self, record: logging.LogRecord) -> dict[str, Any]:
         return {
-            name: MASK if names_a_secret(name) and value else self._masked(value)
+            name: MASK if _hides(name) and value else self._masked(value)
             for name, value in record.__dict__.items()
             if name not in _OWN_FIELDS
         }
@@ -39,6 +41,8 @@ class LineFormatter(logging.Formatter):
         return mask(value if isinstance(value, str) else str(value), self._secrets)
 
     def _trace(self, record: logging.LogRecord) -> str:
+        if not (record.exc_info or record.stack_info):
+            return ""
         parts = []
         if record.exc_info:
             parts.append(self.formatException(record.exc_info))

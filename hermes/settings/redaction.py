@@ -9,9 +9,11 @@ MASK = "***"
 SHORTEST_SECRET = 4
 """Masking every occurrence of a shorter text would make the logs unreadable."""
 
-_BEARER = re.compile(r"(?i)\b(bearer|basic)(\s+)[A-Za-z0-9._~+/=-]{4,}")
-_KEY = re.compile(r"\b(?:sk|pk|rk)-[A-Za-z0-9_-]{4,}")
-_URL_PASSWORD = re.compile(r"(://)[^/@\s]+@")
+_LOOKS_SECRET = re.compile(
+    r"(?P<scheme>\b(?i:bearer|basic)\s+)[A-Za-z0-9._~+/=-]{4,}"
+    r"|\b(?:sk|pk|rk)-[A-Za-z0-9_-]{4,}"
+    r"|(?P<slashes>://)[^/@\s]+(?P<at>@)"
+)
 _SECRET_NAME = re.compile(r"(?i)(^|[_-])(key|apikey|token|secret|password|authorization|cookie)$")
 
 
@@ -21,9 +23,12 @@ def mask(text: str, secrets: Iterable[str] = ()) -> str:
     for secret in sorted(secrets, key=len, reverse=True):
         if len(secret) >= SHORTEST_SECRET:
             text = text.replace(secret, MASK)
-    text = _BEARER.sub(rf"\1\2{MASK}", text)
-    text = _KEY.sub(MASK, text)
-    return _URL_PASSWORD.sub(rf"\1{MASK}@", text)
+    return _LOOKS_SECRET.sub(_masked, text)
+
+
+def _masked(found: re.Match[str]) -> str:
+    before = found["scheme"] or found["slashes"] or ""
+    return f"{before}{MASK}{found['at'] or ''}"
 
 
 def names_a_secret(name: str) -> bool:

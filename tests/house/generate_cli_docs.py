@@ -10,7 +10,7 @@ import click
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
 
-from hermes_cli import main as command_line
+import hermes_cli.main as command_line
 from tests.house.sources import ROOT
 
 PAGE = ROOT / "docs" / "cli.md"
@@ -37,7 +37,9 @@ def render() -> str:
 
 def _sections(command: click.Command, path: str, parent: click.Context | None) -> Iterator[str]:
     name = path.rsplit(" ", 1)[-1]
-    context = click.Context(command, info_name=name, parent=parent, terminal_width=_WIDTH)
+    context = command.make_context(
+        name, [], parent=parent, resilient_parsing=True, terminal_width=_WIDTH
+    )
     heading = "#" * min(path.count(" ") + 2, 4)
     yield f"{heading} `{path}`\n\n```\n{command.get_help(context)}\n```\n"
     if isinstance(command, click.Group):

@@ -1,0 +1,219 @@
+"""From a call to an agent at work and back; whoever leaves stops the agent he started."""
+
+from __future__ import annotations
+
+import asyncio
+import threading
+from collections.abc import Callable, Iterator
+from typing import Any
+from unittest.mock import MagicMock
+
+import pytest
+
+from hermes.contract.running import run_agent_in_thread, run_turn
+from hermes.core.errors import Unavailable
+from hermes.core.events import TextDelta
+from hermes.core.turn import TurnCall, TurnParameters, TurnResult, Usage
+from hermes.runs.feed import Feed
+from hermes.runs.threads import Threads
+from hermes.runs.turns import RunningTurns
+
+WAIT = 5.0
+QUESTION = {"user_message": "hi", "conversation_history": [], "task_id": "s1"}
+
+
+class FakeAgent:
+    """Runs until it is interrupted, or answers at once."""
+
+    session_prompt_tokens = 1
+    session_completion_tokens = 2
+    session_total_tokens = 3
+
+    def __init__(self, *, waits: bool = False, session_id: Any = "s1") -> None:
+        self.session_id = session_id
+        self.reasons: list[str] = []
+        self.questions: list[dict[str, Any]] = []
+        self.began = threading.Event()
+        self.interrupted = threading.Event()
+        self.ended = threading.Event()
+        self._waits = waits
+
+    def run_conversation(self, **question: Any) -> dict[str, Any]:
+        self.questions.append(question)
+        self.began.set()
+        if self._waits:
+            assert self.interrupted.wait(WAIT)
+        self.ended.set()
+        return {"final_response": "hello"}
+
+    def interrupt(self, reason: str) -> None:
+        self.reasons.append(reason)
+        self.interrupted.set()
+
+
+@pytest.fixture
+def threads() -> Iterator[Threads]:
+    pool = Threads("turn", limit=1)
+    yield pool
+    pool.close()
+
+
+def start(
+    threads: Threads,
+    create_agent: Callable[[], Any],
+    *,
+    running: RunningTurns | None = None,
+    agent_ref: list[Any] | None = None,
+) -> asyncio.Task[Any]:
+    return asyncio.create_task(
+        run_agent_in_thread(
+            create_agent=create_agent,
+            question=QUESTION,
+            agent_ref=agent_ref,
+            threads=threads,
+            running=RunningTurns() if running is None else running,
+        )
+    )
+
+
+async def test_the_agent_is_asked_exactly_the_question_and_gives_the_pair(
+    threads: Threads,
+) -> None:
+    agent, agent_ref = FakeAgent(), [None]
+    pair = await asyncio.wait_for(start(threads, lambda: agent, agent_ref=agent_ref), WAIT)
+    assert pair == (
+        {"final_response": "hello", "session_id": "s1"},
+        {"input_tokens": 1, "output_tokens": 2, "total_tokens": 3},
+    )
+    assert agent.questions == [QUESTION]
+    assert agent_ref == [agent]
+
+
+@pytest.mark.parametrize("session_id", [None, "", 7, MagicMock()])
+async def test_a_session_id_that_is_no_name_is_not_passed_on(
+    threads: Threads, session_id: Any
+) -> None:
+    agent = FakeAgent(session_id=session_id)
+    result, _ = await asyncio.wait_for(start(threads, lambda: agent), WAIT)
+    assert "session_id" not in result
+
+
+async def test_what_the_agent_itself_says_about_its_session_stands(threads: Threads) -> None:
+    agent = FakeAgent(session_id="other")
+    agent.run_conversation = lambda **_: {"session_id": "its own"}  # type: ignore[method-assign]
+    result, _ = await asyncio.wait_for(start(threads, lambda: agent), WAIT)
+    assert result == {"session_id": "its own"}
+
+
+async def test_cancelling_interrupts_the_agent_and_its_thread_ends(threads: Threads) -> None:
+    agent, running = FakeAgent(waits=True), RunningTurns()
+    turn = start(threads, lambda: agent, running=running)
+    assert await asyncio.to_thread(agent.began.wait, WAIT)
+    assert len(running) == 1
+    turn.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await turn
+    assert await asyncio.to_thread(agent.ended.wait, WAIT)
+    assert agent.reasons == ["The caller left"]
+    assert len(running) == 0
+
+
+async def test_cancelling_reaches_an_agent_that_is_still_being_built(threads: Threads) -> None:
+    agent = FakeAgent(waits=True)
+    building, go = threading.Event(), threading.Event()
+
+    def create_agent() -> FakeAgent:
+        building.set()
+        assert go.wait(WAIT)
+        return agent
+
+    turn = start(threads, create_agent)
+    assert await asyncio.to_thread(building.wait, WAIT)
+    turn.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await turn
+    go.set()
+    assert await asyncio.to_thread(agent.ended.wait, WAIT)
+    assert agent.reasons == ["The caller left before the turn began"]
+
+
+async def test_a_turn_cancelled_while_it_queues_for_a_thread_never_begins(
+    threads: Threads,
+) -> None:
+    first = FakeAgent(waits=True)
+    built: list[str] = []
+    occupied = start(threads, lambda: first)
+    assert await asyncio.to_thread(first.began.wait, WAIT)
+    queued = start(threads, lambda: built.append("second"))
+    await asyncio.sleep(0)
+    queued.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await queued
+    first.interrupt("enough")
+    await asyncio.wait_for(occupied, WAIT)
+    await threads.run(lambda: None)  # the only thread is through with everything before this
+    assert built == []
+
+
+async def test_an_agent_that_cannot_be_built_is_the_callers_error(threads: Threads) -> None:
+    running = RunningTurns()
+    with pytest.raises(ZeroDivisionError):
+        await start(threads, lambda: 1 // 0, running=running)
+    assert len(running) == 0
+
+
+async def test_a_draining_server_builds_no_agent(threads: Threads) -> None:
+    running = RunningTurns()
+    await running.drain(grace=0)
+    built: list[str] = []
+    with pytest.raises(Unavailable):
+        await start(threads, lambda: built.append("agent"), running=running)
+    assert built == []
+
+
+CALL = TurnCall(
+    user_message="hi",
+    history=({"role": "user", "content": "before"},),
+    system_prompt="Be brief.",
+    session_id="s1",
+    session_key="k1",
+    parameters=TurnParameters(persist=True),
+)
+
+
+async def test_a_turn_passes_every_keyword_and_turns_callbacks_into_events() -> None:
+    seen: dict[str, Any] = {}
+
+    async def run_agent(**keywords: Any) -> Any:
+        seen.update(keywords)
+        keywords["stream_delta_callback"]("hello")
+        return {"final_response": "hello"}, {"total_tokens": 3}
+
+    feed, agent_ref = Feed(), [None]
+    result = await run_turn(run_agent, CALL, feed, agent_ref)
+    assert result == TurnResult(text="hello", messages=[], usage=Usage(total_tokens=3))
+    assert await feed.take() == [TextDelta("hello")]
+    callbacks = {name: seen.pop(name) for name in list(seen) if name.endswith("_callback")}
+    assert seen == {
+        "user_message": "hi",
+        "conversation_history": [{"role": "user", "content": "before"}],
+        "ephemeral_system_prompt": "Be brief.",
+        "session_id": "s1",
+        "gateway_session_key": "k1",
+        "agent_ref": agent_ref,
+        "parameters": CALL.parameters,
+    }
+    assert len(callbacks) == 6
+    assert all(callable(callback) for callback in callbacks.values())
+
+
+async def test_a_turn_nobody_watches_has_no_callbacks() -> None:
+    seen: dict[str, Any] = {}
+
+    async def run_agent(**keywords: Any) -> Any:
+        seen.update(keywords)
+        return {"final_response": "hello"}, {}
+
+    await run_turn(run_agent, CALL, None, [None])
+    callbacks = [value for name, value in seen.items() if name.endswith("_callback")]
+    assert callbacks == [None] * 6
