@@ -83,7 +83,7 @@ class Talk:
 
     def introduce(self, settings: Settings) -> None:
         """Say who answers, and what to know about it."""
-        self._screen.line(self._style.dim(f"{_who_answers(settings)}"))
+        self._screen.line(self._style.dim(_who_answers(settings)))
         for warning in settings.warnings:
             self._screen.line(self._style.yellow(f"! {warning}"))
         if self._conversation.history:

@@ -77,7 +77,9 @@ def workspace(folder: Path) -> Finding:
 
 
 def _faults(path: Path) -> list[str]:
-    uri = f"{path.absolute().as_uri()}?mode=ro"
+    # Nobody has it open when there is no log; without locks SQLite then leaves no files behind.
+    is_open = path.with_name(path.name + "-wal").exists()
+    uri = f"{path.absolute().as_uri()}?{'mode=ro' if is_open else 'immutable=1'}"
     with closing(sqlite3.connect(uri, uri=True, timeout=_LOCK_SECONDS)) as connection:
         rows = connection.execute("PRAGMA quick_check(1)").fetchall()
     return [str(row[0]) for row in rows if row[0] != "ok"]

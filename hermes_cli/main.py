@@ -12,6 +12,7 @@ from hermes_cli.chat import chat
 from hermes_cli.doctor import doctor
 from hermes_cli.serve import serve
 from hermes_cli.sessions import sessions
+from hermes_cli.terminal_style import accept_any_text
 
 
 @click.group(context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100})
@@ -31,6 +32,7 @@ hermes.add_command(doctor)
 
 def main() -> None:
     """Run the command line; a deliberate error is one line on stderr and exit code 1."""
+    accept_any_text(sys.stdout, sys.stderr)
     try:
         hermes()
     except HermesError as error:

@@ -24,6 +24,7 @@ from hermes.settings.logs import configure_logging
 from hermes.settings.model import Settings
 from hermes.settings.paths import ensure_private_dir, lock_file, response_db
 from hermes.settings.secrecy import hide_process_environment
+from hermes.tools.registry import Registry
 
 
 @click.command()
@@ -65,6 +66,7 @@ def serve(
         }
     )
     _refuse_open_door(settings)
+    Registry.builtin().select(settings.agent.toolsets)  # an unknown name is better refused now
     configure_logging(settings.log, sys.stderr, secrets=settings.secrets)
     hide_process_environment()
     ensure_private_dir(settings.home)
@@ -112,6 +114,7 @@ def _write_status(state: str, turns: int) -> None:
         active_agents=turns,
         pid=os.getpid(),
         platforms={"api_server": {"state": "connected" if state == "running" else state}},
+        exit_reason="signal" if state == "stopped" else None,
     )
 
 

@@ -238,9 +238,9 @@ class AIAgent:
             codex_fallback=lambda api_kwargs, client: self._run_codex_create_stream_fallback(
                 api_kwargs, client=client
             ),
-            on_text=lambda text: self._fire_stream_delta(text),
-            on_reasoning=lambda text: self._fire_reasoning_delta(text),
-            touch=lambda description: self._touch_activity(description),
+            on_text=lambda: self._fire_stream_delta,
+            on_reasoning=lambda: self._fire_reasoning_delta,
+            touch=lambda: self._touch_activity,
             is_interrupted=lambda: self._interrupt_requested,
             stop=lambda: self._stop,
             disable_streaming=lambda: setattr(self, "_disable_streaming", True),

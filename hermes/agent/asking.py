@@ -113,8 +113,12 @@ def _read(
     dialect = seams.dialect()
     if dialect.api_mode == "codex_responses":
         return _read_codex(seams, client, api_kwargs, builder, delivery)
-    on_event, scope = _reading(seams, builder), seams.stop().scope
-    return consume(dialect.open(client, api_kwargs), on_event, cancel=scope)
+    return consume(
+        dialect.open(client, api_kwargs),
+        _reading(seams, builder),
+        on_text=_reading_text(seams, builder),
+        cancel=seams.stop().scope,
+    )
 
 
 def _read_codex(
@@ -143,7 +147,7 @@ def _read_codex(
 
 def _reading(seams: CallSeams, builder: ReplyBuilder) -> Callable[[Any], None]:
     """What is done with every event of a stream, whichever client it comes from."""
-    feed, touch, is_interrupted = seams.dialect().feed, seams.touch, seams.is_interrupted
+    feed, touch, is_interrupted = seams.dialect().feed, seams.touch(), seams.is_interrupted
 
     def on_event(event: Any) -> None:
         touch(RECEIVING)
@@ -154,13 +158,26 @@ def _reading(seams: CallSeams, builder: ReplyBuilder) -> Callable[[Any], None]:
     return on_event
 
 
+def _reading_text(seams: CallSeams, builder: ReplyBuilder) -> Callable[[str], None]:
+    """The same for text that our own client has already cut out of its events."""
+    touch, is_interrupted, add_text = seams.touch(), seams.is_interrupted, builder.add_text
+
+    def on_text(piece: str) -> None:
+        touch(RECEIVING)
+        if is_interrupted():
+            raise Interrupted("The turn was interrupted.")
+        add_text(piece)
+
+    return on_text
+
+
 def _what_there_is(seams: CallSeams, builder: ReplyBuilder, error: Exception) -> Reply:
     """The stream broke after text was shown: keep the text, and say what was lost."""
     warning = ""
     if builder.tool_names:
         lost = ", ".join(dict.fromkeys(builder.tool_names))
         warning = f"\n\n⚠ Stream stalled mid tool-call ({lost}); the action was not executed."
-        seams.on_text(warning)
+        seams.on_text()(warning)
     reply = builder.build()
     text = (reply.text or "") + warning
     return replace(reply, text=text, tool_calls=(), error=classify(error).message)
@@ -170,7 +187,8 @@ class _Delivery:
     """Passes what arrives on to the agent's callbacks, and tells once that something has."""
 
     def __init__(self, seams: CallSeams, on_first: Callable[[], None] | None = None) -> None:
-        self._seams = seams
+        self._on_text = seams.on_text()
+        self._on_reasoning = seams.on_reasoning()
         self._on_first = on_first
         self.is_muted = False
 
@@ -180,16 +198,18 @@ class _Delivery:
         return ReplyBuilder(on_text=self._text, on_reasoning=self._reasoning)
 
     def _text(self, piece: str) -> None:
-        if not self.is_muted:
+        if self._on_first is not None:
             self._tell_first()
-            self._seams.on_text(piece)
+        if not self.is_muted:
+            self._on_text(piece)
 
     def _reasoning(self, piece: str) -> None:
-        if not self.is_muted:
+        if self._on_first is not None:
             self._tell_first()
-            self._seams.on_reasoning(piece)
+        if not self.is_muted:
+            self._on_reasoning(piece)
 
     def _tell_first(self) -> None:
-        if self._on_first is not None:
-            on_first, self._on_first = self._on_first, None
+        on_first, self._on_first = self._on_first, None
+        if on_first is not None:
             on_first()

@@ -27,9 +27,10 @@ class CallSeams:
     open_client: Callable[[], Any]
     close_client: Callable[[Any], None]
     codex_fallback: Callable[[Mapping[str, Any], Any], Any]
-    on_text: Callable[[str], None]
-    on_reasoning: Callable[[str], None]
-    touch: Callable[[str], None]
+    on_text: Callable[[], Callable[[str], None]]
+    """Where text goes; looked up once per stream, because it is called for every token."""
+    on_reasoning: Callable[[], Callable[[str], None]]
+    touch: Callable[[], Callable[[str], None]]
     """Called with "receiving stream response" for every event: the proof of life of a stream."""
     is_interrupted: Callable[[], bool]
     stop: Callable[[], StopSignal]

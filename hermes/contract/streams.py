@@ -64,4 +64,6 @@ class PolledQueue(EventSource):
                 item = self._foreign.get_nowait()
             except queue.Empty:
                 return taken
-            taken.append(None if item is None else item_to_event(item))
+            if item is None:
+                return [*taken, None]
+            taken.append(item_to_event(item))

@@ -114,6 +114,15 @@ class Anthropic:
         self.finish(response, into)
 
 
+def text_of(event: dict[str, Any]) -> str | None:
+    """The text of an event that brings a piece of the answer and nothing else."""
+    delta = event.get("delta")
+    if event.get("type") != "content_block_delta" or field(delta, "type") != "text_delta":
+        return None
+    text = field(delta, "text")
+    return text if isinstance(text, str) else None
+
+
 def ends_answer(event: dict[str, Any]) -> bool:
     return event.get("type") == "message_stop"
 

@@ -91,6 +91,20 @@ class ChatCompletions:
             into.count(_usage(usage), usage)
 
 
+def text_of(event: dict[str, Any]) -> str | None:
+    """The text of a chunk that brings a piece of the answer and nothing else."""
+    choices = event.get("choices")
+    if not isinstance(choices, list) or len(choices) != 1 or event.get("usage"):
+        return None
+    delta = field(choices[0], "delta")
+    if not isinstance(delta, dict) or field(choices[0], "finish_reason"):
+        return None
+    # Some servers name the role or an empty refusal beside every piece; they say nothing new.
+    others = {key for key, value in delta.items() if value and key not in ("content", "role")}
+    text = delta.get("content")
+    return text if isinstance(text, str) and not others else None
+
+
 def ends_answer(event: dict[str, Any]) -> bool:
     """Whether the choice is finished; only usage may still follow."""
     choices = event.get("choices")

@@ -6,6 +6,7 @@ Calls may be made from any thread; the network is only touched on the loop given
 from __future__ import annotations
 
 import asyncio
+from dataclasses import replace
 from functools import partial
 from typing import Any
 
@@ -14,11 +15,11 @@ import aiohttp
 from hermes.core.errors import Interrupted
 from hermes.providers import anthropic, chat_completions, responses
 from hermes.providers.driven_stream import DrivenStream as DrivenStream
-from hermes.providers.driven_stream import Ending
+from hermes.providers.driven_stream import Wire
 from hermes.providers.endpoint import Endpoint as Endpoint
 from hermes.providers.endpoint import headers_for, url_for
 from hermes.providers.fields import encode_json
-from hermes.providers.http_call import HttpCall, read_answer
+from hermes.providers.http_call import HttpCall, Way, read_answer
 from hermes.providers.loop_call import LoopCall
 from hermes.providers.loop_thread import LoopThread as LoopThread
 from hermes.providers.proxies import proxy_for
@@ -26,9 +27,17 @@ from hermes.providers.streams import CancelScope
 
 KEEP_ALIVE_SECONDS = 60.0
 
-CHAT_ENDING = Ending(ends_answer=chat_completions.ends_answer, more_may_follow=True)
-RESPONSES_ENDING = Ending(ends_answer=responses.ends_answer, more_may_follow=False)
-MESSAGES_ENDING = Ending(ends_answer=anthropic.ends_answer, more_may_follow=False)
+CHAT_WIRE = Wire(
+    text_of=chat_completions.text_of,
+    ends_answer=chat_completions.ends_answer,
+    more_may_follow=True,
+)
+RESPONSES_WIRE = Wire(
+    text_of=responses.text_of, ends_answer=responses.ends_answer, more_may_follow=False
+)
+MESSAGES_WIRE = Wire(
+    text_of=anthropic.text_of, ends_answer=anthropic.ends_answer, more_may_follow=False
+)
 
 
 class HttpClients:
@@ -40,7 +49,7 @@ class HttpClients:
         """The calls under way. Touched on the loop only."""
         self._session: aiohttp.ClientSession | None = None
         self._is_closed = False
-        self._proxies: dict[str, str | None] = {}
+        self._ways: dict[tuple[Any, ...], Way] = {}
 
     def client(self, endpoint: Endpoint, *, cancel: CancelScope | None = None) -> HttpClient:
         """A client for one endpoint; costs nothing. `cancel` ends calls that are not streamed."""
@@ -58,12 +67,13 @@ class HttpClients:
             )
         return self._session
 
-    def proxy(self, endpoint: Endpoint) -> str | None:
-        """The environment's proxy for this address, looked up once."""
-        base_url = endpoint.base_url
-        if base_url not in self._proxies:
-            self._proxies[base_url] = proxy_for(url_for(endpoint, ""))
-        return self._proxies[base_url]
+    def way(self, endpoint: Endpoint, path: str) -> Way:
+        """How to get there, worked out once per endpoint: every call to it goes the same way."""
+        key = (endpoint.identity, path)
+        way = self._ways.get(key)
+        if way is None:
+            way = self._ways[key] = _worked_out(endpoint, path)
+        return way
 
     async def close(self) -> None:
         """End every call with Interrupted and close every connection. On the loop."""
@@ -74,6 +84,17 @@ class HttpClients:
         await asyncio.gather(*calls, return_exceptions=True)
         if self._session is not None:
             await self._session.close()
+
+
+def _worked_out(endpoint: Endpoint, path: str) -> Way:
+    return Way(
+        url=url_for(endpoint, path),
+        host=endpoint.host,
+        headers=headers_for(endpoint),
+        secrets=endpoint.secrets(),
+        proxy=proxy_for(url_for(endpoint, "")),
+        timeout=aiohttp.ClientTimeout(total=None, sock_connect=endpoint.connect_timeout),
+    )
 
 
 class HttpClient:
@@ -101,7 +122,7 @@ class _ChatCompletions:
     def create(self, *, stream: bool = False, **body: Any) -> Any:
         """A DrivenStream, or the whole answer as a dict."""
         if stream:
-            return self._calls.stream("chat/completions", body, CHAT_ENDING)
+            return self._calls.stream("chat/completions", body, CHAT_WIRE)
         return self._calls.whole("chat/completions", body)
 
 
@@ -110,7 +131,7 @@ class _Responses:
         self._calls = calls
 
     def stream(self, **body: Any) -> DrivenStream:
-        return self._calls.stream("responses", body, RESPONSES_ENDING)
+        return self._calls.stream("responses", body, RESPONSES_WIRE)
 
     def create(self, *, stream: bool = False, **body: Any) -> Any:
         """A DrivenStream, or the whole answer as a dict."""
@@ -122,7 +143,7 @@ class _Messages:
         self._calls = calls
 
     def stream(self, **body: Any) -> DrivenStream:
-        return self._calls.stream("messages", body, MESSAGES_ENDING)
+        return self._calls.stream("messages", body, MESSAGES_WIRE)
 
     def create(self, *, stream: bool = False, **body: Any) -> Any:
         """A DrivenStream, or the whole answer as a dict."""
@@ -137,14 +158,14 @@ class _Calls:
         self._endpoint = endpoint
         self._cancel = cancel
 
-    def stream(self, path: str, body: dict[str, Any], ending: Ending) -> DrivenStream:
+    def stream(self, path: str, body: dict[str, Any], wire: Wire) -> DrivenStream:
         clients = self._clients
         return DrivenStream(
             loop=clients.loop,
             running=clients.running,
             session=clients.session,
             call=self._call(path, {**body, "stream": True}, self._endpoint.stale_timeout),
-            ending=ending,
+            wire=wire,
         )
 
     def whole(self, path: str, body: dict[str, Any]) -> dict[str, Any]:
@@ -161,17 +182,12 @@ class _Calls:
         return await read_answer(self._clients.session(), call)
 
     def _call(self, path: str, body: dict[str, Any], patience: float) -> HttpCall:
-        endpoint = self._endpoint
         # The SDKs' two ways to say more than their parameters know.
-        extra_headers = body.pop("extra_headers", None) or {}
-        extra_body = body.pop("extra_body", None) or {}
+        extra_headers = body.pop("extra_headers", None)
+        extra_body = body.pop("extra_body", None)
+        way = self._clients.way(self._endpoint, path)
         return HttpCall(
-            url=url_for(endpoint, path),
-            host=endpoint.host,
-            headers={**headers_for(endpoint), **extra_headers},
-            body=encode_json({**body, **extra_body}),
-            secrets=endpoint.secrets(),
-            proxy=self._clients.proxy(endpoint),
-            timeout=aiohttp.ClientTimeout(total=None, sock_connect=endpoint.connect_timeout),
+            way=replace(way, headers={**way.headers, **extra_headers}) if extra_headers else way,
+            body=encode_json({**body, **extra_body} if extra_body else body),
             patience=patience,
         )

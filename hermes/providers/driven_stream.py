@@ -27,8 +27,10 @@ from hermes.providers.http_call import (
 from hermes.providers.loop_call import LoopCall
 from hermes.providers.sse_reader import NamedData, SseReader
 from hermes.providers.stall_watch import StallWatch
+from hermes.providers.text_slot import TextOf, TextSlot
 
 OnEvent = Callable[[dict[str, Any]], None]
+OnText = Callable[[str], None]
 
 DRAIN_SECONDS = 0.25
 """How long we wait for the end of a body after its last event, to reuse the connection."""
@@ -38,9 +40,10 @@ AFTERMATH_SECONDS = 5.0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Ending:
-    """How a wire says that its answer is complete."""
+class Wire:
+    """What has to be known of a wire to read its events without understanding them."""
 
+    text_of: TextOf
     ends_answer: Callable[[dict[str, Any]], bool]
     more_may_follow: bool
     """Whether the answer's last event may be followed by usage (chat completions)."""
@@ -56,23 +59,29 @@ class DrivenStream:
         running: set[asyncio.Task[Any]],
         session: Callable[[], aiohttp.ClientSession],
         call: HttpCall,
-        ending: Ending,
+        wire: Wire,
     ) -> None:
         self._loop_call = LoopCall(loop, self._read, running=running)
         self._session = session
         self._call = call
-        self._ending = ending
+        self._wire = wire
+        self._slot = TextSlot(wire.text_of)
         self._on_event: OnEvent = _ignore
+        self._on_text: OnText = _ignore
         self._last_event: dict[str, Any] | None = None
         self._is_over = False
 
-    def drive(self, on_event: OnEvent) -> None:
-        """Send the request and block until the stream is over; `on_event` runs on the loop.
+    def drive(self, on_event: OnEvent, on_text: OnText | None = None) -> None:
+        """Send the request and block until the stream is over; both callbacks run on the loop.
 
-        Raises what ended the stream early, also what `on_event` raised (a HermesError, please:
-        others may be taken for the network's). Afterwards `on_event` is never called again.
+        With `on_text`, text that comes in events of its own is handed to it unparsed, all of one
+        network read in one piece; `on_event` gets everything else.
+
+        Raises what ended the stream early, also what a callback raised (a HermesError, please:
+        others may be taken for the network's). Afterwards neither is called again.
         """
         self._on_event = on_event
+        self._on_text = on_text or _ignore
         self._loop_call.wait()
 
     def cancel(self) -> None:
@@ -135,22 +144,38 @@ class DrivenStream:
             self._hand_over(reader.feed(data), watch)
 
     def _hand_over(self, events: list[NamedData], watch: StallWatch) -> None:
-        on_event, call = self._on_event, self._call
-        ends_answer = self._ending.ends_answer
+        """Pass on what one network read brought; text in a row is passed on as one piece."""
+        read_text, texts = self._slot.read, []
         for name, data in events:
-            if data == b"[DONE]":
-                self._is_over = True
+            text = read_text(data)
+            if text is not None:
+                texts.append(text)
+                continue
+            if texts:
+                self._on_text("".join(texts))
+                texts.clear()
+            self._hand_over_parsed(name, data, watch)
+            if self._is_over:
                 return
-            event = parsed_object(call, data)
-            if name is not None:
-                event.setdefault("type", name)
-            on_event(event)
-            if self._last_event is None and ends_answer(event):
-                self._last_event = event
-                watch.shorten(AFTERMATH_SECONDS)
-                if not self._ending.more_may_follow:
-                    self._is_over = True
-                    return
+        if texts:
+            self._on_text("".join(texts))
+
+    def _hand_over_parsed(self, name: str | None, data: bytes, watch: StallWatch) -> None:
+        if data == b"[DONE]":
+            self._is_over = True
+            return
+        event = parsed_object(self._call, data)
+        if name is not None:
+            event.setdefault("type", name)
+        self._on_event(event)
+        if self._last_event is not None:
+            return
+        if self._wire.ends_answer(event):
+            self._last_event = event
+            self._is_over = not self._wire.more_may_follow
+            watch.shorten(AFTERMATH_SECONDS)
+        elif self._on_text is not _ignore:
+            self._slot.learn(data, event)
 
     def _end_of_body(self, reader: SseReader) -> None:
         """Fine after the last event, never fine before it."""
@@ -171,6 +196,8 @@ class DrivenStream:
 
 async def _drain(content: aiohttp.StreamReader) -> None:
     """Read the end of the body, so that the connection can serve the next call."""
+    if content.at_eof():
+        return
     try:
         async with asyncio.timeout(DRAIN_SECONDS):
             while not content.at_eof():
@@ -179,5 +206,5 @@ async def _drain(content: aiohttp.StreamReader) -> None:
         return
 
 
-def _ignore(_event: dict[str, Any]) -> None:
+def _ignore(_event: object) -> None:
     return

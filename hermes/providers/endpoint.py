@@ -31,6 +31,17 @@ class Endpoint:
         return f"Endpoint({self.host}, {self.api_mode})"
 
     @property
+    def identity(self) -> tuple[object, ...]:
+        """Equal for endpoints that are reached in the same way."""
+        return (
+            self.base_url,
+            self.api_key,
+            self.api_mode,
+            self.connect_timeout,
+            *self.headers.items(),
+        )
+
+    @property
     def host(self) -> str:
         """The provider's name in errors."""
         url = yarl.URL(self.base_url)

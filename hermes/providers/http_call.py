@@ -23,18 +23,29 @@ _LARGE_BODY = 1024 * 1024
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class HttpCall:
-    """Everything a request needs, worked out before the loop is troubled with it."""
+class Way:
+    """What all calls to one address have in common."""
 
     host: str
     url: yarl.URL = field(repr=False)
     headers: Mapping[str, str] = field(repr=False)
-    body: bytes = field(repr=False)
     secrets: tuple[str, ...] = field(repr=False)
     proxy: str | None = field(repr=False)
     timeout: aiohttp.ClientTimeout
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class HttpCall:
+    """Everything a request needs, worked out before the loop is troubled with it."""
+
+    way: Way
+    body: bytes = field(repr=False)
     patience: float
     """Seconds without a single byte after which the provider counts as stalled."""
+
+    @property
+    def host(self) -> str:
+        return self.way.host
 
 
 @asynccontextmanager
@@ -45,18 +56,18 @@ async def opened(
     # aiohttp sends large bytes in one go and warns about it; a file-like body goes out in pieces.
     body = io.BytesIO(call.body) if len(call.body) >= _LARGE_BODY else call.body
     async with session.post(
-        call.url,
+        call.way.url,
         data=body,
-        headers=call.headers,
-        proxy=call.proxy,
-        timeout=call.timeout,
+        headers=call.way.headers,
+        proxy=call.way.proxy,
+        timeout=call.way.timeout,
         # A redirect would carry the key to wherever it points.
         allow_redirects=False,
     ) as response:
         if not 200 <= response.status < 300:
             said = await read_at_most(response, LARGEST_ERROR)
             raise refusal_from_answer(
-                call.host, response.status, response.headers, said, call.secrets
+                call.host, response.status, response.headers, said, call.way.secrets
             )
         yield response
 
@@ -95,7 +106,7 @@ def parsed_object(call: HttpCall, data: bytes) -> dict[str, Any]:
     if parsed.__class__ is not dict:
         raise garbled(call, "JSON that is not an object")
     if parsed.get("error"):
-        raise error_from_event(parsed, host=call.host, secrets=call.secrets)
+        raise error_from_event(parsed, host=call.host, secrets=call.way.secrets)
     return parsed
 
 

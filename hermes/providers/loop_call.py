@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import threading
 from collections.abc import Callable, Coroutine
-from concurrent.futures import Future
 from typing import Any, Generic, TypeVar
 
 from hermes.core.errors import Interrupted
@@ -27,7 +27,11 @@ class LoopCall(Generic[Result]):
         self._work = work
         self._running = running
         self._task: asyncio.Task[Result] | None = None
-        self._outcome: Future[Result] = Future()
+        self._result: Any = None
+        self._error: BaseException | None = None
+        # Held until the outcome is there. A lock is all that one waiter needs.
+        self._outcome = threading.Lock()
+        self._outcome.acquire()
         self._is_cancelled = False
 
     def wait(self) -> Result:
@@ -38,11 +42,15 @@ class LoopCall(Generic[Result]):
         except RuntimeError as error:
             raise Interrupted("The event loop for model calls is closed.") from error
         try:
-            return self._outcome.result()
+            self._outcome.acquire()
         except BaseException:
-            # Also when this very thread is interrupted (Ctrl-C): nothing may run on unwatched.
+            # This very thread is interrupted (Ctrl-C): nothing may run on unwatched.
             self.cancel()
             raise
+        if self._error is not None:
+            raise self._error
+        result: Result = self._result
+        return result
 
     def cancel(self) -> None:
         """End the call. From any thread, at any time; a call not yet started will not start."""
@@ -61,7 +69,7 @@ class LoopCall(Generic[Result]):
 
     def _start(self) -> None:
         if self._is_cancelled:
-            self._outcome.set_exception(_interrupted())
+            self._finish(None, _interrupted())
             return
         self._task = self._loop.create_task(self._work())
         self._running.add(self._task)
@@ -74,13 +82,15 @@ class LoopCall(Generic[Result]):
     def _settle(self, task: asyncio.Task[Result]) -> None:
         self._running.discard(task)
         if task.cancelled():
-            self._outcome.set_exception(_interrupted())
+            self._finish(None, _interrupted())
             return
         error = task.exception()
-        if error is not None:
-            self._outcome.set_exception(error)
-        else:
-            self._outcome.set_result(task.result())
+        self._finish(None if error else task.result(), error)
+
+    def _finish(self, result: Result | None, error: BaseException | None) -> None:
+        self._result = result
+        self._error = error
+        self._outcome.release()
 
 
 def _interrupted() -> Interrupted:

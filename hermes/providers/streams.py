@@ -51,16 +51,23 @@ class CancelScope:
             raise Interrupted("The model call was stopped.")
 
 
-def consume(stream: Any, on_event: Callable[[Any], None], *, cancel: CancelScope) -> Any:
+def consume(
+    stream: Any,
+    on_event: Callable[[Any], None],
+    *,
+    cancel: CancelScope,
+    on_text: Callable[[str], None] | None = None,
+) -> Any:
     """Hand every event to `on_event`; returns the stream's final object, or None.
 
+    A driven stream hands plain text to `on_text` instead, if there is one (see `DrivenStream`).
     Blocks the calling thread. A cancelled scope ends it with Interrupted, whatever the stream
     itself raises when it is torn away.
     """
     cancel.raise_if_cancelled()
     try:
         if isinstance(stream, DrivenStream):
-            return _drive(stream, on_event, cancel)
+            return _drive(stream, on_event, on_text, cancel)
         return _iterate(stream, on_event, cancel)
     except Exception as error:
         # Foreign streams raise anything when they are closed under their reader.
@@ -69,9 +76,14 @@ def consume(stream: Any, on_event: Callable[[Any], None], *, cancel: CancelScope
         raise
 
 
-def _drive(stream: DrivenStream, on_event: Callable[[Any], None], cancel: CancelScope) -> Any:
+def _drive(
+    stream: DrivenStream,
+    on_event: Callable[[Any], None],
+    on_text: Callable[[str], None] | None,
+    cancel: CancelScope,
+) -> Any:
     with cancel.attach(stream.cancel):
-        stream.drive(on_event)
+        stream.drive(on_event, on_text)
     return stream.final
 
 

@@ -20,7 +20,7 @@ class EventSource(Protocol):
     """What a stream writer reads from."""
 
     async def take(self) -> list[Item]:
-        """Everything that is ready, in order; waits until there is something."""
+        """Everything that is ready, in order, at most up to the end; waits until there is some."""
 
     def put(self, item: Item) -> None:
         """Add an item; safe from any thread."""
@@ -49,9 +49,11 @@ class Feed:
         # A bell may ring late, for an item that was already taken with the one before it.
         while not self._items:
             await self._wait()
-        taken = list(self._items)
-        for _ in taken:
-            self._items.popleft()
+        taken: list[Item] = []
+        for _ in range(len(self._items)):
+            taken.append(self._items.popleft())
+            if taken[-1] is None:
+                break
         return taken
 
     async def _wait(self) -> None:

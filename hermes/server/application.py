@@ -20,7 +20,10 @@ def build_application(seams: Seams, listener: ListenerSettings) -> web.Applicati
     )
     application.on_response_prepare.append(stamp)
     for route in ROUTES:
-        application.router.add_route(route.method, route.path, _bound(route, seams))
+        handler = _bound(route, seams)
+        application.router.add_route(route.method, route.path, handler)
+        if route.method == "GET":  # some load balancers ask with HEAD
+            application.router.add_route("HEAD", route.path, handler)
     return application
 
 

@@ -42,7 +42,7 @@ SECURITY_HEADERS = {
 }
 
 REQUEST_ID_HEADER = "X-Request-Id"
-REQUEST_ID = "request_id"
+REQUEST_ID = web.RequestKey("request_id", str)
 PREFLIGHT_SECONDS = "600"
 
 

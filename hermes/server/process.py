@@ -42,6 +42,8 @@ async def serve(service: Service) -> None:
     runner = web.AppRunner(
         service.application,
         access_log=None,
+        # What is not HTTP at all is answered by the framework, and is nobody's trace to read.
+        logger=_silent(),
         # A client that leaves cancels its handler at once, so that its turn can be stopped.
         handler_cancellation=True,
         shutdown_timeout=CLOSE_SECONDS,
@@ -60,6 +62,12 @@ async def serve(service: Service) -> None:
         await runner.cleanup()
         await service.report("stopped", 0)
         await service.close()
+
+
+def _silent() -> logging.Logger:
+    logger = logging.getLogger("hermes.server.protocol")
+    logger.setLevel(logging.CRITICAL)
+    return logger
 
 
 def _stop_signals() -> asyncio.Event:

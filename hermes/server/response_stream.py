@@ -33,7 +33,6 @@ async def write_responses(
     When the client leaves, what there is of the answer is stored as incomplete.
     """
     encoder = ResponsesEncoder(head)
-
     ended: TurnResult | None = None
 
     async def save_final(result: TurnResult) -> None:

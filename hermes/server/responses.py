@@ -23,6 +23,7 @@ from hermes.server.turns import (
     read_body,
     run_to_end,
     session_headers,
+    stored_history,
     stream_headers,
 )
 from hermes.wire.responses import ResponseHead, ResponsesRequest, parse_responses
@@ -44,7 +45,7 @@ async def create(request: web.Request, seams: Seams) -> web.StreamResponse:
     seams.admit_turn()
     asked = parse_responses(await read_body(request))
     caller = seams.read_caller(request)
-    chain = await _chain(seams, asked)
+    chain = await _chain(seams, asked, caller)
     call = _turn_call(asked, caller, chain)
     headers = session_headers(call.session_id, call.session_key)
     if asked.stream:
@@ -81,8 +82,8 @@ async def delete(request: web.Request, seams: Seams) -> web.StreamResponse:
     return json_answer({"id": response_id, "object": "response", "deleted": True})
 
 
-async def _chain(seams: Seams, asked: ResponsesRequest) -> _Chain:
-    """The stored turn this request continues, by id or by the conversation's name."""
+async def _chain(seams: Seams, asked: ResponsesRequest, caller: Caller) -> _Chain:
+    """What this request continues: a response, a conversation by its name, or a stored session."""
     previous_id, record = await seams.storage.run(lambda: _find(seams.responses(), asked))
     if record is None:
         if asked.previous_response_id:
@@ -91,13 +92,20 @@ async def _chain(seams: Seams, asked: ResponsesRequest) -> _Chain:
                 code="previous_response_not_found",
                 param="previous_response_id",
             )
-        return _Chain()
+        return await _session_chain(seams, caller)
     return _Chain(
         previous_id=previous_id,
         history=tuple(record.get("conversation_history") or ()),
         instructions=record.get("instructions"),
         session_id=record.get("session_id"),
     )
+
+
+async def _session_chain(seams: Seams, caller: Caller) -> _Chain:
+    if caller.session_id is None:
+        return _Chain()
+    history = await stored_history(seams, caller.session_id)
+    return _Chain(history=tuple(history), session_id=caller.session_id)
 
 
 def _find(

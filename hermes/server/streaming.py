@@ -15,9 +15,9 @@ from typing import Any, Protocol
 
 from aiohttp import web
 
-from hermes.core.events import Event, Idle, Laws, TurnEnded
+from hermes.core.events import Event, Idle, Laws, TextDelta, TurnEnded
 from hermes.core.turn import Outcome, TurnResult
-from hermes.runs.feed import EventSource
+from hermes.runs.feed import EventSource, Item
 
 log = logging.getLogger(__name__)
 
@@ -75,6 +75,10 @@ async def write_stream(request: web.Request, view: TurnView, stream: Stream) -> 
     except asyncio.CancelledError:
         await _left(view, stream)
         raise
+    except Exception:
+        # The answer has begun: an error envelope would end up in the middle of it.
+        log.exception("stream broken off")
+        await _left(view, stream)
     return response
 
 
@@ -83,12 +87,16 @@ async def _write_turn(write: Write, view: TurnView, stream: Stream) -> None:
         await write(frame)
     if stream.on_opened is not None:
         await stream.on_opened()
-    await pump(view.source, stream.encoder, write, stream.keepalive)
+    frames = await pump(view.source, stream.encoder, write, stream.keepalive)
+    if frames and stream.before_end is not None:
+        # What is stored at the end may take a moment; the client need not wait for the text.
+        await write(frames)
+        frames = b""
     result = await result_of(view)
     ending = stream.encoder.encode(TurnEnded(result))
     if stream.before_end is not None:
         await stream.before_end(result)
-    await write(ending)
+    await write(frames + ending)
 
 
 async def _left(view: TurnView, stream: Stream) -> None:
@@ -97,24 +105,46 @@ async def _left(view: TurnView, stream: Stream) -> None:
         await stream.on_left()
 
 
-async def pump(source: EventSource, encoder: Encoder, write: Write, keepalive: float) -> None:
-    """Write events until the feed ends."""
-    admits, encode = Laws().admits, encoder.encode
+async def pump(source: EventSource, encoder: Encoder, write: Write, keepalive: float) -> bytes:
+    """Write events until the feed ends; the frames of the last burst are left to the caller."""
+    laws = Laws()
     heartbeat = Heartbeat(source, keepalive)
     try:
-        is_over = False
-        while not is_over:
-            frames = bytearray()
-            for item in await source.take():
-                if item is None:
-                    is_over = True
-                elif admits(item):
-                    frames += encode(item)
+        while True:
+            burst = await source.take()
+            frames = _encoded(burst, encoder.encode, laws)
+            if burst[-1] is None:
+                return frames
             if frames:
-                await write(bytes(frames))
+                await write(frames)
                 heartbeat.reset()
     finally:
         heartbeat.stop()
+
+
+def _encoded(burst: list[Item], encode: Callable[[Event], bytes], laws: Laws) -> bytes:
+    """The frames of everything that happened at once. Text in a row becomes one delta.
+
+    Tokens that arrive together are shown together: nothing is held back, and a stream that is
+    faster than its reader costs one frame per burst instead of one per token.
+    """
+    frames: list[bytes] = []
+    texts: list[str] = []
+    for item in burst:
+        if isinstance(item, TextDelta):
+            texts.append(item.text)
+            continue
+        frames.append(_encoded_text(texts, encode))
+        texts.clear()
+        if item is not None and laws.admits(item):
+            frames.append(encode(item))
+    frames.append(_encoded_text(texts, encode))
+    return b"".join(frames)
+
+
+def _encoded_text(texts: list[str], encode: Callable[[Event], bytes]) -> bytes:
+    text = "".join(texts)
+    return encode(TextDelta(text)) if text else b""
 
 
 async def result_of(view: TurnView) -> TurnResult:

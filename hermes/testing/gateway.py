@@ -6,7 +6,6 @@ nor a config.yaml has a say, and everything it stores is in the folder it is giv
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 from pathlib import Path
@@ -72,9 +71,6 @@ class TestGateway:
         self._runner: web.AppRunner | None = None
 
     async def __aenter__(self) -> Self:
-        # The gateway keeps things on aiohttp's objects under plain strings, as the contract wants;
-        # whoever turns warnings into errors could not use this class otherwise.
-        warnings.filterwarnings("ignore", category=web.NotAppKeyWarning)
         ensure_private_dir(self._settings.workspace)
         if self._settings.provider.provider == "demo":
             furnish(self._settings.workspace)

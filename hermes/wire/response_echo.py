@@ -67,11 +67,22 @@ def parse_echo(body: Mapping[str, Any]) -> ResponseEcho:
         reasoning=_reasoning(body),
         truncation=choice(body, "truncation", ("auto", "disabled"), "disabled"),
         store=boolean(body, "store", True),
-        background=boolean(body, "background", False),
+        background=_background(body),
         metadata=string_map(body, "metadata"),
         safety_identifier=text(body, "safety_identifier"),
         prompt_cache_key=text(body, "prompt_cache_key"),
     )
+
+
+def _background(body: Mapping[str, Any]) -> bool:
+    """Refused rather than ignored: the caller would poll for an answer that came at once."""
+    if boolean(body, "background", False):
+        raise InvalidRequest(
+            "background: true is not served; leave it out, or stream the response.",
+            param="background",
+            code="unsupported_parameter",
+        )
+    return False
 
 
 def _or(value: float | None, default: float) -> float:

@@ -208,7 +208,7 @@ async def test_a_fork_outlives_its_source(flow: StartFlow) -> None:
     ]
 
 
-async def test_a_deleted_session_leaves_no_message_behind(flow: StartFlow, tmp_path: Path) -> None:
+async def test_a_deleted_session_leaves_no_message_behind(flow: StartFlow) -> None:
     served = await flow(lambda _: Text("Forgotten."))
     session_id = await new_session(served)
     await chat(served, session_id, "remember nothing")

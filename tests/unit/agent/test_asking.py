@@ -206,7 +206,7 @@ def test_a_whole_answer_that_is_none_is_an_error_and_closes_the_client() -> None
     call = Call({"choices": []})
     with pytest.raises(ProviderError):
         call.whole()
-    assert call.closed == 1
+    assert (call.closed, call.whole_calls_failed) == (1, 1)
 
 
 def test_a_whole_answer_that_failed_after_its_text_is_not_asked_for_again() -> None:
@@ -215,6 +215,7 @@ def test_a_whole_answer_that_failed_after_its_text_is_not_asked_for_again() -> N
     reply = call.whole()
     assert (reply.text, call.shown) == ("Half an", ["Half an"])
     assert reply.error is not None
+    assert (call.closed, call.whole_calls_failed) == (1, 0)
 
 
 # --- the Responses dialect and its detour ---------------------------------------------------------

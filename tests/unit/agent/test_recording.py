@@ -14,6 +14,21 @@ from hermes.store.sessions import SessionDB
 from tests.unit.agent.stage import Stage, calls, reply
 
 
+class CountingStore:
+    """Notes what it is asked to do."""
+
+    def __init__(self) -> None:
+        self.calls: list[str] = []
+
+    def create_session(self, session_id: str, source: str, model: str | None = None) -> str:
+        self.calls.append("create")
+        return session_id
+
+    def append_message(self, session_id: str, role: str, content: Any, **_: Any) -> int:
+        self.calls.append(role)
+        return len(self.calls)
+
+
 class FailingStore:
     """A store on a full disk."""
 
@@ -32,7 +47,12 @@ def test_messages_are_kept_in_order_with_all_their_fields(tmp_path: Path) -> Non
     database = SessionDB(tmp_path / "state.db")
     record = Recorder(database, "s1", "m").record
     part = calls("ls").as_message_part()
-    said = [user("Hi."), assistant("Looking.", [part]), tool("c1", "ls", "a.txt"), assistant("One.")]
+    said = [
+        user("Hi."),
+        assistant("Looking.", [part]),
+        tool("c1", "ls", "a.txt"),
+        assistant("One."),
+    ]
     for message in said:
         record(message)
     kept = database.get_messages("s1")
@@ -43,6 +63,14 @@ def test_messages_are_kept_in_order_with_all_their_fields(tmp_path: Path) -> Non
     assert kept == said
     assert session is not None
     assert (session["source"], session["model"]) == ("api_server", "m")
+
+
+def test_the_session_is_made_sure_of_once_per_turn() -> None:
+    store = CountingStore()
+    record = Recorder(store, "s1", "m").record
+    record(user("Hi."))
+    record(assistant("Hello."))
+    assert store.calls == ["create", "user", "assistant"]
 
 
 def test_without_a_session_nothing_is_kept(tmp_path: Path) -> None:

@@ -64,6 +64,14 @@ def test_a_database_in_use_is_healthy(home: Path, store: SessionDB) -> None:
     assert store.count_sessions() == 1
 
 
+def test_a_database_at_rest_is_left_without_a_trace(home: Path) -> None:
+    SessionDB(home / "state.db").close()
+    before = {path.name: path.stat().st_mtime_ns for path in home.iterdir()}
+
+    assert doctor_home.database("Sessions", home / "state.db").level is Level.OK
+    assert {path.name: path.stat().st_mtime_ns for path in home.iterdir()} == before
+
+
 def test_a_database_that_is_none_is_a_problem_with_advice(home: Path) -> None:
     home.mkdir()
     (home / "state.db").write_text("this is a text file, not a database " * 100)

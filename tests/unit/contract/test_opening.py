@@ -41,22 +41,29 @@ def test_what_is_there_already_is_used() -> None:
     assert shelf.opened == 0
 
 
-def test_many_threads_open_one_store() -> None:
+def test_whoever_comes_while_the_store_is_being_opened_waits_for_it() -> None:
     shelf, opener = Shelf(), Opener()
-    together = threading.Barrier(8)
+    opening, opening_again, go = threading.Event(), threading.Event(), threading.Event()
     seen: list[Any] = []
 
-    def need() -> None:
-        together.wait(WAIT)
-        seen.append(opener.opened(lambda: shelf.store, shelf.open_new))
+    def open_slowly() -> Any:
+        (opening_again if opening.is_set() else opening).set()
+        assert go.wait(WAIT)
+        return shelf.open_new()
 
-    threads = [threading.Thread(target=need) for _ in range(8)]
-    for thread in threads:
-        thread.start()
+    def need() -> None:
+        seen.append(opener.opened(lambda: shelf.store, open_slowly))
+
+    threads = [threading.Thread(target=need) for _ in range(2)]
+    threads[0].start()
+    assert opening.wait(WAIT)
+    threads[1].start()
+    assert not opening_again.wait(0.05)
+    go.set()
     for thread in threads:
         thread.join(WAIT)
     assert shelf.opened == 1
-    assert seen == [shelf.store] * 8
+    assert seen == [shelf.store] * 2
 
 
 def test_a_failure_is_logged_done_without_and_tried_again(

@@ -45,6 +45,13 @@ async def test_a_plain_queue_is_read_in_order_up_to_its_sentinel() -> None:
     assert await take(PolledQueue(foreign, unfinished())) == [TextDelta("a"), TextDelta("b"), None]
 
 
+async def test_nothing_is_taken_together_with_what_comes_after_the_sentinel() -> None:
+    foreign: queue.Queue[Any] = queue.Queue()
+    for item in ("a", None, "late"):
+        foreign.put(item)
+    assert await take(PolledQueue(foreign, unfinished())) == [TextDelta("a"), None]
+
+
 async def test_a_queue_without_sentinel_ends_with_its_task() -> None:
     foreign: queue.Queue[Any] = queue.Queue()
     foreign.put("a")
@@ -98,7 +105,7 @@ async def test_a_view_interrupts_the_agent_of_the_moment() -> None:
 def test_a_task_may_return_our_result_or_the_contracts_pair() -> None:
     ours = TurnResult(text="hi")
     assert read_result(ours) is ours
-    pair = ({"final_response": "", "failed": True, "error": "no"}, {})
+    pair: Any = ({"final_response": "", "failed": True, "error": "no"}, {})
     assert read_result(pair) == TurnResult(outcome=Outcome.FAILED, error="no", messages=[])
 
 

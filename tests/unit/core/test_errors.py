@@ -32,8 +32,8 @@ def real() -> list[tuple[str, str | None, str | None]]:
 
 def _described(kind: type[Exception]) -> tuple[str, str | None, str | None]:
     parent = None if kind is HermesError else kind.__mro__[1].__name__
-    has_status = issubclass(kind, ApiError) and kind is not ApiError
-    return kind.__name__, parent, str(kind.status) if has_status else None
+    is_answer = issubclass(kind, ApiError) and kind is not ApiError
+    return kind.__name__, parent, str(getattr(kind, "status", "")) if is_answer else None
 
 
 def test_the_drawn_tree_is_the_real_one() -> None:

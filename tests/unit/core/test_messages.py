@@ -115,7 +115,10 @@ def test_an_answer_to_a_call_nobody_made_is_left_for_the_provider_to_refuse() ->
         ("as it is", "as it is"),
         ([], ""),
         ([{"type": "text", "text": "a"}, {"type": "text", "text": "b"}], "a\nb"),
-        ([{"type": "image_url", "image_url": {"url": "data:"}}, {"type": "text", "text": "b"}], "b"),
+        (
+            [{"type": "image_url", "image_url": {"url": "data:"}}, {"type": "text", "text": "b"}],
+            "b",
+        ),
     ],
 )
 def test_the_text_of_a_content_is_what_can_be_read(content: Any, text: str) -> None:

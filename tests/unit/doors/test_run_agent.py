@@ -137,12 +137,16 @@ def test_callbacks_set_later_are_called(tmp_path: Path) -> None:
 
 def test_an_interrupted_agent_is_usable_again_once_it_is_cleared(tmp_path: Path) -> None:
     agent = agent_in(tmp_path)
-    Script(agent, completion("Hello."))
+    call = ToolCall(id="c1", name="list_files", arguments="{}")
+    Script(agent, completion(None, call), completion("Hello."))
     agent.interrupt("Enough")
     told = agent.run_conversation("Hi.")
     assert (told["interrupted"], told["completed"], told["error"]) == (True, False, "Enough")
     agent.clear_interrupt()
-    assert agent.run_conversation("Hi.")["completed"]
+    told = agent.run_conversation("Hi.")
+    assert told["completed"]
+    [listed] = [message["content"] for message in told["messages"] if message["role"] == "tool"]
+    assert "Interrupted" not in listed
 
 
 def test_an_interrupt_wakes_a_turn_that_waits_for_its_provider(tmp_path: Path) -> None:
@@ -162,7 +166,11 @@ def test_an_interrupt_wakes_a_turn_that_waits_for_its_provider(tmp_path: Path) -
 
 
 def test_the_fallback_takes_over_model_and_dialect(tmp_path: Path) -> None:
-    fallback = {"model": "second", "api_mode": "anthropic_messages", "base_url": "http://localhost:2"}
+    fallback = {
+        "model": "second",
+        "api_mode": "anthropic_messages",
+        "base_url": "http://localhost:2",
+    }
     agent = agent_in(tmp_path, fallback_model=fallback)
     notices: list[tuple[str, str]] = []
     agent.notice_callback = lambda code, message: notices.append((code, message))

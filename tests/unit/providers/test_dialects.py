@@ -14,8 +14,8 @@ from hypothesis import strategies as st
 from hermes.core.errors import ConnectionLost, ProviderError, SettingsError
 from hermes.providers.base import Dialect, dialect_for
 from hermes.providers.chat_completions import ChatCompletions
-from hermes.providers.clients import CHAT_ENDING, MESSAGES_ENDING, RESPONSES_ENDING
-from hermes.providers.driven_stream import Ending
+from hermes.providers.clients import CHAT_WIRE, MESSAGES_WIRE, RESPONSES_WIRE
+from hermes.providers.driven_stream import Wire as WireFacts
 from hermes.providers.fields import parse_json
 from hermes.providers.reply import Reply, ReplyBuilder
 from hermes.providers.sse_reader import SseReader
@@ -39,7 +39,7 @@ class Wire:
     events: list[dict[str, Any]]
     whole: dict[str, Any]
     reply: Reply
-    ending: Ending
+    ending: WireFacts
     path: str
     is_named: bool
 
@@ -53,7 +53,7 @@ WIRES = [
         dialogues.CHAT_EVENTS,
         dialogues.CHAT_WHOLE,
         expected(dialogues.CHAT_USAGE),
-        CHAT_ENDING,
+        CHAT_WIRE,
         "/v1/chat/completions",
         False,
     ),
@@ -62,7 +62,7 @@ WIRES = [
         dialogues.RESPONSES_EVENTS,
         dialogues.RESPONSES_WHOLE,
         expected(dialogues.RESPONSES_USAGE, replay=dialogues.RESPONSES_REPLAY),
-        RESPONSES_ENDING,
+        RESPONSES_WIRE,
         "/v1/responses",
         True,
     ),
@@ -75,7 +75,7 @@ WIRES = [
             replay=dialogues.ANTHROPIC_REPLAY,
             usage=dialogues.ANTHROPIC_COUNTED,
         ),
-        MESSAGES_ENDING,
+        MESSAGES_WIRE,
         "/v1/messages",
         True,
     ),

@@ -59,6 +59,14 @@ async def test_what_was_put_before_is_taken_at_once_and_in_order() -> None:
     assert await take_soon(feed) == [text("a"), text("b"), None]
 
 
+async def test_nothing_is_taken_together_with_what_comes_after_the_end() -> None:
+    """A late heartbeat or tool must not hide the end from a reader that looks at the last item."""
+    feed = Feed()
+    for item in (text("a"), None, Idle()):
+        feed.put(item)
+    assert await take_soon(feed) == [text("a"), None]
+
+
 async def test_a_put_from_the_loop_wakes_the_waiting_reader() -> None:
     feed = Feed()
     reader = await waiting(feed)
@@ -154,12 +162,16 @@ async def test_many_threads_lose_nothing_and_each_keeps_its_order() -> None:
     assert feed.empty()
 
 
-async def test_a_reader_that_gave_up_loses_nothing() -> None:
+async def test_a_reader_that_gave_up_loses_nothing_and_is_not_woken(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     feed = Feed()
     reader = await waiting(feed)
     reader.cancel()
     await asyncio.gather(reader, return_exceptions=True)
-    feed.put(text("a"))
+    wake_ups = WakeUps(monkeypatch)
+    in_thread(lambda: feed.put(text("a")))
+    assert wake_ups.count == 0
     assert await take_soon(feed) == [text("a")]
 
 

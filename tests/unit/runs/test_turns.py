@@ -163,6 +163,20 @@ async def test_draining_waits_for_every_turn_and_interrupts_none_in_time() -> No
     await asyncio.wait_for(draining, WAIT)
 
 
+async def test_draining_waits_also_when_other_turns_ended_long_before() -> None:
+    running = RunningTurns()
+    with running.tracked([None]):
+        pass
+    _, done, task = await _started(running)
+    draining = asyncio.create_task(running.drain(grace=60))
+    await asyncio.sleep(0)
+    await asyncio.sleep(0)
+    assert not draining.done()
+    done.set()
+    await task
+    await asyncio.wait_for(draining, WAIT)
+
+
 async def test_draining_interrupts_what_is_still_running_after_the_grace() -> None:
     running = RunningTurns()
     agent, done, task = await _started(running)

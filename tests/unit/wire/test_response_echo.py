@@ -30,7 +30,7 @@ def test_settings_are_repeated_as_they_were_given():
         "reasoning": {"effort": "low", "generate_summary": "auto"},
         "truncation": "auto",
         "store": "false",
-        "background": "true",
+        "background": "false",
         "metadata": {"k": "v"},
         "safety_identifier": "s",
         "prompt_cache_key": "p",
@@ -49,7 +49,7 @@ def test_settings_are_repeated_as_they_were_given():
         reasoning={"effort": "low", "summary": None},
         truncation="auto",
         store=False,
-        background=True,
+        background=False,
         metadata={"k": "v"},
         safety_identifier="s",
         prompt_cache_key="p",
@@ -96,3 +96,9 @@ def test_a_setting_that_makes_no_sense_is_refused_by_name(body: dict[str, Any], 
     with pytest.raises(InvalidRequest) as caught:
         parse_echo(body)
     assert caught.value.param == param
+
+
+def test_a_response_in_the_background_is_refused_by_name() -> None:
+    with pytest.raises(InvalidRequest) as refusal:
+        parse_echo({"background": True})
+    assert (refusal.value.param, refusal.value.code) == ("background", "unsupported_parameter")
