@@ -89,6 +89,9 @@ async def _serve(settings: Settings, announce: Callable[[str], None]) -> None:
         )
     )
 
+    # The home is locked: what is in progress now was left behind by a process that died.
+    await asyncio.to_thread(adapter.settle_unfinished)
+
     def on_ready(url: str) -> None:
         announce(url)
         click.echo(banner(settings, url, adapter.seams.model_name()))

@@ -122,6 +122,10 @@ class APIServerAdapter:
         """Everything that is served, ready for a server of the caller's choice."""
         return build_application(self.seams, self.listener)
 
+    def settle_unfinished(self) -> int:
+        """For the start: responses that a dead process left in progress become incomplete."""
+        return self._response_store.settle_unfinished()
+
     async def close(self) -> None:
         """Give back connections, threads and stores; the adapter is not used afterwards."""
         await self._http.close()

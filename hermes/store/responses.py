@@ -38,6 +38,8 @@ _MIGRATIONS: tuple[Migration, ...] = (
     ),
 )
 
+IN_PROGRESS = "in_progress"
+
 _NEXT_RECENCY = "(SELECT coalesce(max(recency), 0) + 1 FROM responses)"
 
 _PUT = f"""
@@ -127,6 +129,13 @@ class ResponseStore:
         )
         return from_stored(rows[0][0]) if rows else None
 
+    def settle_unfinished(self) -> int:
+        """Mark what a process that died left in progress as incomplete; how many there were.
+
+        For the start of the only process that uses the file.
+        """
+        return self._database.write(_settle_unfinished)
+
     def __len__(self) -> int:
         return self._database.read(_count)
 
@@ -181,6 +190,29 @@ def _remove(connection: sqlite3.Connection, response_id: str) -> bool:
     connection.execute("DELETE FROM conversations WHERE response_id = :id", bind(id=response_id))
     transcripts.release(connection, transcript)
     return removed.rowcount > 0
+
+
+def _settle_unfinished(connection: sqlite3.Connection) -> int:
+    rows = connection.execute(
+        "SELECT id, record FROM responses WHERE record LIKE :mark",
+        {"mark": f'%"status":"{IN_PROGRESS}"%'},
+    ).fetchall()
+    records = ((row["id"], from_json(row["record"])) for row in rows)
+    # The mark may also stand in somebody's text.
+    unfinished = [(key, record) for key, record in records if _is_unfinished(record)]
+    for key, record in unfinished:
+        response = record["response"]
+        for part in (response, *response.get("output", ())):
+            if part.get("status") == IN_PROGRESS:
+                part["status"] = "incomplete"
+        settled = bind(record=to_json(record)) | {"id": key}
+        connection.execute("UPDATE responses SET record = :record WHERE id = :id", settled)
+    return len(unfinished)
+
+
+def _is_unfinished(record: dict[str, Any]) -> bool:
+    response = record.get("response")
+    return isinstance(response, dict) and response.get("status") == IN_PROGRESS
 
 
 def _evict(connection: sqlite3.Connection, max_size: int) -> None:

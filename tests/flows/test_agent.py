@@ -122,11 +122,11 @@ def gone_within_a_second(thread: threading.Thread, asked: float) -> None:
 
 
 @every_dialect
-def test_an_answer_is_streamed_word_by_word_and_counted(start: Start, api_mode: str) -> None:
+def test_an_answer_is_shown_as_it_was_said_and_counted(start: Start, api_mode: str) -> None:
     watched, _ = start([Reasoning("Let me think"), Text("Hello there, friend")], api_mode=api_mode)
     told = watched.ask()
     assert (told["final_response"], told["outcome"]) == ("Hello there, friend", "completed")
-    assert watched.shown == ["Hello", " there,", " friend"]
+    assert watched.text == "Hello there, friend"
     assert "".join(watched.thoughts) == "Let me think"
     assert watched.agent.session_completion_tokens == told["output_tokens"] == 6
     assert watched.agent.session_prompt_tokens == told["input_tokens"] > 0

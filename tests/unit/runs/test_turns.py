@@ -169,9 +169,8 @@ async def test_draining_waits_also_when_other_turns_ended_long_before() -> None:
         pass
     _, done, task = await _started(running)
     draining = asyncio.create_task(running.drain(grace=60))
-    await asyncio.sleep(0)
-    await asyncio.sleep(0)
-    assert not draining.done()
+    ended, _ = await asyncio.wait([draining], timeout=0.05)
+    assert not ended
     done.set()
     await task
     await asyncio.wait_for(draining, WAIT)

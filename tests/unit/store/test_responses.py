@@ -348,3 +348,23 @@ def test_any_tree_of_responses_behaves_like_a_plain_dict(
         assert store.delete(name) is True
     assert stored_nodes(store) == 0
     store.close()
+
+
+def test_what_a_dead_process_left_in_progress_becomes_incomplete(tmp_path):
+    path = tmp_path / "responses.db"
+    said = 'he wrote "status":"in_progress"'
+    call = {"type": "function_call", "status": "in_progress"}
+    store = ResponseStore(db_path=path)
+    store.put("resp_open", {"response": {"status": "in_progress", "output": [call]}})
+    store.put("resp_done", {"response": {"status": "completed", "output": [{"text": said}]}})
+    store.put("resp_text", {"output": said})
+    store.close()
+    store = ResponseStore(db_path=path)
+    assert store.settle_unfinished() == 1
+    assert store.settle_unfinished() == 0
+    settled = {"status": "incomplete", "output": [{**call, "status": "incomplete"}]}
+    assert store.get("resp_open") == {"response": settled}
+    done = store.get("resp_done")
+    assert done is not None
+    assert done["response"]["status"] == "completed"
+    store.close()
