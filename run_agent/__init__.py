@@ -15,6 +15,7 @@ from typing import Any
 
 from hermes.agent import asking
 from hermes.agent.clients import BackgroundClients, open_client
+from hermes.agent.cooperation import Cooperative, all_unblocking, is_unaltered
 from hermes.agent.loop import converse
 from hermes.agent.prompt import system_prompt
 from hermes.agent.recording import Recorder
@@ -60,7 +61,7 @@ def _tools_of(toolsets: tuple[str, ...] | None) -> Registry:
     return _builtin_tools().select(toolsets)
 
 
-class AIAgent:
+class AIAgent(Cooperative):
     """One agent for one conversation. Cheap to make: no I/O, no connection.
 
     `run_conversation` blocks and belongs in a thread of its own; `interrupt` may be called from
@@ -182,6 +183,14 @@ class AIAgent:
     @property
     def session_total_tokens(self) -> int:
         return self.session_usage.total_tokens
+
+    def can_share_the_loop(self) -> bool:
+        """Whether a fiber may carry this agent: it talks to providers through our client only."""
+        return (
+            self._anthropic_client is None
+            and all_unblocking((self._provider, self._fallback))
+            and is_unaltered(self, _OWN_METHODS)
+        )
 
     # --- what an embedder may replace ---------------------------------------------------------
 
@@ -306,3 +315,17 @@ class AIAgent:
                 notice_callback=self.notice_callback,
             ),
         )
+
+
+_OWN_METHODS = {
+    name: getattr(AIAgent, name)
+    for name in (
+        "run_conversation",
+        "_create_request_openai_client",
+        "_close_request_openai_client",
+        "_interruptible_streaming_api_call",
+        "_interruptible_api_call",
+        "_run_codex_create_stream_fallback",
+    )
+}
+"""What could block if somebody replaced it."""

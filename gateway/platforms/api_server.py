@@ -24,7 +24,8 @@ from gateway.platforms.base import SendResult
 from hermes.agent.clients import ServerClients
 from hermes.contract.configuration import agent_keywords, shown_model_name
 from hermes.contract.opening import Opener, close_stores
-from hermes.contract.running import Pair, run_agent_in_thread, run_turn
+from hermes.contract.running import Pair, run_turn
+from hermes.contract.running import run_agent as run_agent_turn
 from hermes.contract.streams import turn_view
 from hermes.contract.tools import toolset_list
 from hermes.core.ids import derive_chat_session_id as _derive_chat_session_id
@@ -143,7 +144,10 @@ class APIServerAdapter:
         clients: Callable[[], HttpClients] | None = None,
         **callbacks_and_scope: Any,
     ) -> Any:
-        """An agent for one turn, built from the configuration as it is now. May block."""
+        """An agent for one turn, built from the configuration as it is now.
+
+        Called on the event loop, or in a thread for a turn that is kept: that opens the store.
+        """
         return run_agent.AIAgent(
             **agent_keywords(
                 runtime=gateway_run._resolve_runtime_agent_kwargs(),
@@ -174,9 +178,9 @@ class APIServerAdapter:
         parameters: TurnParameters | None = None,
         **callbacks: Any,
     ) -> Pair:
-        """Run one turn in a thread of its own; the agent's result and its usage."""
+        """Run one turn off the loop's way; the agent's result and its usage."""
         clients = self._http.here()
-        return await run_agent_in_thread(
+        return await run_agent_turn(
             create_agent=lambda: self._create_agent(
                 session_id=session_id,
                 ephemeral_system_prompt=ephemeral_system_prompt,
@@ -185,6 +189,8 @@ class APIServerAdapter:
                 clients=lambda: clients,
                 **callbacks,
             ),
+            # Only a turn that is kept opens the session store.
+            creation_blocks=parameters is not None and parameters.persist,
             question={
                 "user_message": user_message,
                 "conversation_history": conversation_history,

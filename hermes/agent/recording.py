@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import logging
+from functools import partial
 
 from hermes.core.messages import Message
 from hermes.core.ports import Transcript
+from hermes.fibers import blocking
 
 log = logging.getLogger(__name__)
 
@@ -24,7 +26,7 @@ class Recorder:
         if self._transcript is None:
             return
         try:
-            self._append(self._transcript, message)
+            blocking(partial(self._append, self._transcript, message))
         except Exception:  # an embedder's store may raise anything; the answer matters more
             log.exception("message not recorded", extra={"session_id": self._session_id})
 

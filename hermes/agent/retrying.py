@@ -8,6 +8,7 @@ from typing import Any
 from hermes.agent.seams import AgentSeams
 from hermes.core.errors import Interrupted, ProviderError
 from hermes.core.events import Notice
+from hermes.fibers import blocking
 from hermes.providers.failures import Failure, classify, says_streaming_unsupported
 from hermes.providers.reply import Reply
 
@@ -52,5 +53,5 @@ def _wait(seams: AgentSeams, failure: Failure, attempt: int) -> None:
     seams.emit(
         Notice("provider_retry", f"{failure.message} Trying again in {seconds:.1f} seconds.")
     )
-    if seams.stop().wait(seconds):
+    if blocking(lambda: seams.stop().wait(seconds)):
         raise Interrupted("The turn was interrupted while waiting for the provider.")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from functools import partial
 from typing import Any
 
 import orjson
@@ -12,6 +13,7 @@ from hermes.core import messages
 from hermes.core.errors import Interrupted
 from hermes.core.events import ToolFinished, ToolStarted
 from hermes.core.messages import Message
+from hermes.fibers import blocking
 from hermes.providers.reply import ToolCall
 
 
@@ -22,7 +24,7 @@ def run_tool_calls(seams: AgentSeams, calls: Sequence[ToolCall]) -> Iterator[Mes
             raise Interrupted("The turn was interrupted.")
         shown = _shown_arguments(call.arguments)
         seams.emit(ToolStarted(call.id, call.name, shown))
-        output = seams.run_tool(call.name, call.arguments)
+        output = blocking(partial(seams.run_tool, call.name, call.arguments))
         seams.emit(ToolFinished(call.id, call.name, shown, output))
         yield messages.tool(call.id, call.name, output)
 

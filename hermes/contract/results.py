@@ -11,6 +11,8 @@ from typing import Any
 
 from hermes.core.turn import Outcome, TurnResult, Usage
 
+OUTCOMES = {outcome.value: outcome for outcome in Outcome}
+
 
 def result_from(result: Mapping[str, Any], usage: Mapping[str, Any]) -> TurnResult:
     """Read an agent's answer. Only `final_response` is to be expected; all else has a default."""
@@ -52,8 +54,8 @@ def result_to_dict(result: TurnResult, session_id: str | None) -> dict[str, Any]
 
 def _outcome(result: Mapping[str, Any]) -> Outcome:
     named = result.get("outcome")
-    if isinstance(named, str) and named in {outcome.value for outcome in Outcome}:
-        return Outcome(named)
+    if isinstance(named, str) and named in OUTCOMES:
+        return OUTCOMES[named]
     if result.get("failed") is True:
         return Outcome.FAILED
     if result.get("interrupted") is True:

@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import asyncio
-import threading
 from collections.abc import Awaitable, Callable, Mapping
+from functools import partial
 from typing import Any
 
+from hermes.agent.cooperation import Cooperative
 from hermes.contract.callbacks import NO_CALLBACKS, callbacks_for
 from hermes.contract.results import result_from
+from hermes.core.errors import Interrupted
 from hermes.core.turn import TurnCall, TurnResult
+from hermes.fibers import run_in_fiber
 from hermes.runs.feed import Feed
 from hermes.runs.threads import Threads
 from hermes.runs.turns import AgentRef, RunningTurns, interrupt
@@ -19,11 +22,11 @@ RunAgent = Callable[..., Awaitable[Pair]]
 
 
 async def run_turn(
-    run_agent: RunAgent, call: TurnCall, feed: Feed | None, agent_ref: AgentRef
+    ask: RunAgent, call: TurnCall, feed: Feed | None, agent_ref: AgentRef
 ) -> TurnResult:
     """Run a turn through the contract's `_run_agent`, which is only ever called with keywords."""
     callbacks = NO_CALLBACKS if feed is None else callbacks_for(feed.put)
-    result, usage = await run_agent(
+    result, usage = await ask(
         user_message=call.user_message,
         conversation_history=list(call.history),
         ephemeral_system_prompt=call.system_prompt,
@@ -36,36 +39,54 @@ async def run_turn(
     return result_from(result, usage)
 
 
-async def run_agent_in_thread(
+async def run_agent(
     *,
     create_agent: Callable[[], Any],
+    creation_blocks: bool,
     question: Mapping[str, Any],
     agent_ref: AgentRef | None,
     threads: Threads,
     running: RunningTurns,
 ) -> Pair:
-    """Build the agent and let it answer `question` in a thread of its own.
+    """Build the agent and let it answer `question`, on the loop if it can, else in a thread.
 
-    Cancelling this coroutine interrupts the agent; the thread ends as soon as it notices.
+    Cancelling this coroutine interrupts the agent, which then ends its turn in order.
     """
     ref: AgentRef = [None] if agent_ref is None else agent_ref
-    is_cancelled = threading.Event()
+    is_cancelled = asyncio.Event()
 
-    def work() -> Pair:
-        agent = create_agent()
-        ref[0] = agent
+    def build() -> Any:
         if is_cancelled.is_set():
-            agent.interrupt("The caller left before the turn began")
-        result = agent.run_conversation(**question)
-        return _named_session(result, agent), _usage_of(agent)
+            raise Interrupted("The caller left before the turn began.")
+        return create_agent()
 
-    with running.tracked(ref):
-        try:
-            return await threads.run(work)
-        except asyncio.CancelledError:
-            is_cancelled.set()
-            interrupt(ref, "The caller left")
-            raise
+    async def turn() -> Pair:
+        with running.tracked(ref):
+            agent = await threads.run(build) if creation_blocks else build()
+            ref[0] = agent
+            if is_cancelled.is_set() or running.is_hurried:
+                agent.interrupt("The turn was stopped before it began.")
+            answer = partial(agent.run_conversation, **question)
+            if isinstance(agent, Cooperative) and agent.can_share_the_loop():
+                result = await run_in_fiber(answer, threads.run)
+            else:
+                result = await threads.run(answer)
+            return _named_session(result, agent), _usage_of(agent)
+
+    task = asyncio.get_running_loop().create_task(turn())
+    try:
+        return await asyncio.shield(task)
+    except asyncio.CancelledError:
+        is_cancelled.set()
+        interrupt(ref, "The caller left")
+        # Nobody waits for it any more; that it may end with an error is nobody's surprise.
+        task.add_done_callback(_forget)
+        raise
+
+
+def _forget(task: asyncio.Task[Any]) -> None:
+    if not task.cancelled():
+        task.exception()
 
 
 def _named_session(result: dict[str, Any], agent: Any) -> dict[str, Any]:

@@ -1,4 +1,7 @@
-"""Runs one coroutine on the event loop for a thread that waits for it, and can be cancelled."""
+"""Runs one coroutine on the event loop for synchronous code that waits for it; can be cancelled.
+
+The one who waits is a thread, or a fiber on that very loop.
+"""
 
 from __future__ import annotations
 
@@ -9,12 +12,13 @@ from collections.abc import Callable, Coroutine
 from typing import Any, Generic, TypeVar
 
 from hermes.core.errors import Interrupted
+from hermes.fibers import is_in_fiber, wait_in_fiber
 
 Result = TypeVar("Result")
 
 
 class LoopCall(Generic[Result]):
-    """One call, waited for once. Costs two thread switches, however long the coroutine runs."""
+    """One call, waited for once. Costs a thread two switches, however long the coroutine runs."""
 
     def __init__(
         self,
@@ -29,28 +33,42 @@ class LoopCall(Generic[Result]):
         self._task: asyncio.Task[Result] | None = None
         self._result: Any = None
         self._error: BaseException | None = None
-        # Held until the outcome is there. A lock is all that one waiter needs.
-        self._outcome = threading.Lock()
-        self._outcome.acquire()
+        self._on_finish: Callable[[], None]
         self._is_cancelled = False
 
     def wait(self) -> Result:
-        """Block the calling thread until the coroutine is over. Interrupted when cancelled."""
+        """Block the caller until the coroutine is over. Interrupted when cancelled."""
+        if is_in_fiber():
+            self._wait_in_fiber()
+        else:
+            self._wait_in_thread()
+        if self._error is not None:
+            raise self._error
+        result: Result = self._result
+        return result
+
+    def _wait_in_fiber(self) -> None:
+        over = self._loop.create_future()
+        self._on_finish = lambda: over.set_result(None)
+        self._start()
+        wait_in_fiber(over)
+
+    def _wait_in_thread(self) -> None:
         self._refuse_own_loop()
+        # Held until the outcome is there. A lock is all that one waiter needs.
+        over = threading.Lock()
+        over.acquire()
+        self._on_finish = over.release
         try:
             self._loop.call_soon_threadsafe(self._start)
         except RuntimeError as error:
             raise Interrupted("The event loop for model calls is closed.") from error
         try:
-            self._outcome.acquire()
+            over.acquire()
         except BaseException:
             # This very thread is interrupted (Ctrl-C): nothing may run on unwatched.
             self.cancel()
             raise
-        if self._error is not None:
-            raise self._error
-        result: Result = self._result
-        return result
 
     def cancel(self) -> None:
         """End the call. From any thread, at any time; a call not yet started will not start."""
@@ -90,7 +108,7 @@ class LoopCall(Generic[Result]):
     def _finish(self, result: Result | None, error: BaseException | None) -> None:
         self._result = result
         self._error = error
-        self._outcome.release()
+        self._on_finish()
 
 
 def _interrupted() -> Interrupted:

@@ -52,6 +52,8 @@ class RunningTurns:
     def __init__(self) -> None:
         self._agents: dict[int, AgentRef] = {}
         self._is_draining = False
+        self.is_hurried = False
+        """Whether turns are to be interrupted as soon as they have an agent."""
         self._all_done = asyncio.Event()
 
     def __len__(self) -> int:
@@ -86,7 +88,8 @@ class RunningTurns:
             await self._idle_within(stop_within)
 
     def hurry(self) -> None:
-        """Interrupt every running turn now."""
+        """Interrupt every running turn now, and those whose agent is still being built."""
+        self.is_hurried = True
         for agent_ref in list(self._agents.values()):
             interrupt(agent_ref, "The gateway is shutting down")
 

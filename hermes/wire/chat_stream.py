@@ -37,6 +37,9 @@ from hermes.wire.sse import DONE, KEEPALIVE, frame
 
 TOOL_PROGRESS = "hermes.tool.progress"
 
+_BEFORE_DELTA = ', "choices": [{"index": 0, "delta": '
+_AFTER_DELTA = ', "finish_reason": '
+
 Preview = Callable[[str, Mapping[str, Any]], str]
 """A short label for a call, from the tool's name and arguments."""
 
@@ -45,15 +48,17 @@ class ChatEncoder:
     """Encodes one stream: `opening`, then each event in order. Every frame is a valid chunk."""
 
     def __init__(self, head: ChatHead, *, include_usage: bool = False, preview: Preview) -> None:
-        self._head = head
         self._include_usage = include_usage
         self._preview = preview
         self._answer = StreamedAnswer()
-        self._before_text, self._after_text = self._text_template()
+        self._head = _head_text(head)
+        self._tail = ', "usage": null' if include_usage else ""
+        self._before_text = f'data: {self._head}{_BEFORE_DELTA}{{"content": '.encode()
+        self._after_text = f"}}{_AFTER_DELTA}null}}]{self._tail}}}\n\n".encode()
 
     def opening(self) -> bytes:
         """The role chunk, due before anything has happened."""
-        return frame(json.dumps(self._chunk({"role": "assistant", "content": ""})))
+        return frame(self._chunk('{"role": "assistant", "content": ""}'))
 
     def encode(self, event: Event) -> bytes:
         """The frames for one event; empty when it leaves no trace in this dialect."""
@@ -85,50 +90,48 @@ class ChatEncoder:
             self._answer.end_segment()
             return b""
         self._answer.tool_ran()
-        progress = self._chunk({})
-        progress["tool"] = event.name
-        progress["label"] = self._preview(event.name, event.arguments)
-        progress["toolCallId"] = event.call_id
-        progress["status"] = status
-        return frame(json.dumps(progress), TOOL_PROGRESS)
+        progress = {
+            "tool": event.name,
+            "label": self._preview(event.name, event.arguments),
+            "toolCallId": event.call_id,
+            "status": status,
+        }
+        return frame(self._chunk("{}", **progress), TOOL_PROGRESS)
 
     def _end(self, result: TurnResult) -> bytes:
         missing = self._answer.missing_from(result.text)
         frames = [self._text(missing)] if missing else []
-        frames.append(frame(json.dumps(self._finish(result))))
+        frames.append(frame(self._finish(result)))
         if self._include_usage:
-            usage = {**self._chunk({}), "choices": [], "usage": chat_usage(result.usage)}
-            frames.append(frame(json.dumps(usage)))
+            usage = json.dumps(chat_usage(result.usage))
+            frames.append(frame(f'{self._head}, "choices": [], "usage": {usage}}}'))
         return b"".join([*frames, DONE])
 
-    def _finish(self, result: TurnResult) -> dict[str, Any]:
+    def _finish(self, result: TurnResult) -> str:
         reason = finish_reason(result, has_text=self._answer.has_text)
-        chunk = self._chunk({}, reason)
+        extra: dict[str, Any] = {}
         if reason == "error":
-            chunk["error"] = {
+            extra["error"] = {
                 "message": failure_message(result),
                 "type": "server_error",
                 "code": ERROR_CODES[result.outcome],
             }
         if not result.is_complete:
-            chunk["hermes"] = incomplete_details(result)
-        return chunk
+            extra["hermes"] = incomplete_details(result)
+        return self._chunk("{}", json.dumps(reason), **extra)
 
-    def _chunk(self, delta: dict[str, str], reason: str | None = None) -> dict[str, Any]:
-        chunk: dict[str, Any] = {
-            "id": self._head.id,
-            "object": "chat.completion.chunk",
-            "created": self._head.created,
-            "model": self._head.model,
-            "choices": [{"index": 0, "delta": delta, "finish_reason": reason}],
-        }
-        if self._include_usage:
-            chunk["usage"] = None
-        return chunk
+    def _chunk(self, delta: str, reason: str = "null", **extra: Any) -> str:
+        """One chunk as JSON text; `delta` and `reason` are JSON already."""
+        added = f", {json.dumps(extra)[1:-1]}" if extra else ""
+        return f"{self._head}{_BEFORE_DELTA}{delta}{_AFTER_DELTA}{reason}}}]{self._tail}{added}}}"
 
-    def _text_template(self) -> tuple[bytes, bytes]:
-        """A text chunk without its text: what stands before it, and what stands after it."""
-        whole = frame(json.dumps(self._chunk({"content": ""})))
-        # Cut at the last match, so that no model name can look like the place of the text.
-        before, after = whole.rsplit(b'"content": ""', 1)
-        return before + b'"content": ', after
+
+def _head_text(head: ChatHead) -> str:
+    """What every chunk begins with, as JSON text without its closing brace."""
+    fields = {
+        "id": head.id,
+        "object": "chat.completion.chunk",
+        "created": head.created,
+        "model": head.model,
+    }
+    return json.dumps(fields)[:-1]

@@ -10,10 +10,12 @@ from unittest.mock import MagicMock
 
 import pytest
 
-from hermes.contract.running import run_agent_in_thread, run_turn
+from hermes.agent.cooperation import Cooperative
+from hermes.contract.running import run_agent, run_turn
 from hermes.core.errors import Unavailable
 from hermes.core.events import TextDelta
 from hermes.core.turn import TurnCall, TurnParameters, TurnResult, Usage
+from hermes.fibers import blocking, is_in_fiber, wait_in_fiber
 from hermes.runs.feed import Feed
 from hermes.runs.threads import Threads
 from hermes.runs.turns import RunningTurns
@@ -62,12 +64,14 @@ def start(
     threads: Threads,
     create_agent: Callable[[], Any],
     *,
+    creation_blocks: bool = True,
     running: RunningTurns | None = None,
     agent_ref: list[Any] | None = None,
 ) -> asyncio.Task[Any]:
     return asyncio.create_task(
-        run_agent_in_thread(
+        run_agent(
             create_agent=create_agent,
+            creation_blocks=creation_blocks,
             question=QUESTION,
             agent_ref=agent_ref,
             threads=threads,
@@ -115,6 +119,7 @@ async def test_cancelling_interrupts_the_agent_and_its_thread_ends(threads: Thre
         await turn
     assert await asyncio.to_thread(agent.ended.wait, WAIT)
     assert agent.reasons == ["The caller left"]
+    await running.drain(WAIT)
     assert len(running) == 0
 
 
@@ -134,7 +139,7 @@ async def test_cancelling_reaches_an_agent_that_is_still_being_built(threads: Th
         await turn
     go.set()
     assert await asyncio.to_thread(agent.ended.wait, WAIT)
-    assert agent.reasons == ["The caller left before the turn began"]
+    assert agent.reasons == ["The turn was stopped before it began."]
 
 
 async def test_a_turn_cancelled_while_it_queues_for_a_thread_never_begins(
@@ -153,6 +158,62 @@ async def test_a_turn_cancelled_while_it_queues_for_a_thread_never_begins(
     await asyncio.wait_for(occupied, WAIT)
     await threads.run(lambda: None)  # the only thread is through with everything before this
     assert built == []
+
+
+async def test_a_turn_counts_as_running_until_its_thread_is_through(threads: Threads) -> None:
+    agent, running = FakeAgent(waits=True), RunningTurns()
+    agent.interrupt = agent.reasons.append  # type: ignore[method-assign]
+    turn = start(threads, lambda: agent, running=running)
+    assert await asyncio.to_thread(agent.began.wait, WAIT)
+    turn.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await turn
+    assert len(running) == 1
+    agent.interrupted.set()
+    await running.drain(WAIT)
+    assert len(running) == 0
+
+
+async def test_a_turn_whose_agent_is_built_after_the_hurry_is_interrupted(
+    threads: Threads,
+) -> None:
+    agent, running = FakeAgent(waits=True), RunningTurns()
+    running.hurry()
+    await asyncio.wait_for(start(threads, lambda: agent, running=running), WAIT)
+    assert agent.reasons == ["The turn was stopped before it began."]
+
+
+class LoopAgent(FakeAgent, Cooperative):
+    """Notes which thread carried it; may wait for the loop, which a thread could not bear."""
+
+    def __init__(self, *, shares: bool = True) -> None:
+        super().__init__()
+        self.carriers: list[int] = []
+        self._shares = shares
+
+    def can_share_the_loop(self) -> bool:
+        return self._shares
+
+    def run_conversation(self, **question: Any) -> dict[str, Any]:
+        self.carriers.append(threading.get_ident())
+        if is_in_fiber():
+            wait_in_fiber(asyncio.sleep(0))
+        self.carriers.append(blocking(threading.get_ident))
+        return super().run_conversation(**question)
+
+
+async def test_an_agent_that_can_share_the_loop_needs_no_thread(threads: Threads) -> None:
+    agent = LoopAgent()
+    await asyncio.wait_for(start(threads, lambda: agent, creation_blocks=False), WAIT)
+    here = threading.get_ident()
+    assert agent.carriers[0] == here
+    assert agent.carriers[1] != here, "what blocks still goes to a thread"
+
+
+async def test_an_agent_that_cannot_share_the_loop_gets_a_thread(threads: Threads) -> None:
+    agent = LoopAgent(shares=False)
+    await asyncio.wait_for(start(threads, lambda: agent), WAIT)
+    assert threading.get_ident() not in agent.carriers
 
 
 async def test_an_agent_that_cannot_be_built_is_the_callers_error(threads: Threads) -> None:
@@ -184,13 +245,13 @@ CALL = TurnCall(
 async def test_a_turn_passes_every_keyword_and_turns_callbacks_into_events() -> None:
     seen: dict[str, Any] = {}
 
-    async def run_agent(**keywords: Any) -> Any:
+    async def ask(**keywords: Any) -> Any:
         seen.update(keywords)
         keywords["stream_delta_callback"]("hello")
         return {"final_response": "hello"}, {"total_tokens": 3}
 
     feed, agent_ref = Feed(), [None]
-    result = await run_turn(run_agent, CALL, feed, agent_ref)
+    result = await run_turn(ask, CALL, feed, agent_ref)
     assert result == TurnResult(text="hello", messages=[], usage=Usage(total_tokens=3))
     assert await feed.take() == [TextDelta("hello")]
     callbacks = {name: seen.pop(name) for name in list(seen) if name.endswith("_callback")}
@@ -210,10 +271,10 @@ async def test_a_turn_passes_every_keyword_and_turns_callbacks_into_events() -> 
 async def test_a_turn_nobody_watches_has_no_callbacks() -> None:
     seen: dict[str, Any] = {}
 
-    async def run_agent(**keywords: Any) -> Any:
+    async def ask(**keywords: Any) -> Any:
         seen.update(keywords)
         return {"final_response": "hello"}, {}
 
-    await run_turn(run_agent, CALL, None, [None])
+    await run_turn(ask, CALL, None, [None])
     callbacks = [value for name, value in seen.items() if name.endswith("_callback")]
     assert callbacks == [None] * 6

@@ -1,0 +1,31 @@
+"""Which agents may run on the event loop in a fiber instead of in a thread of their own."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from hermes.settings.model import ProviderSettings
+
+
+class Cooperative(ABC):
+    """An agent that knows whether it only ever blocks in ways a fiber can step aside from."""
+
+    @abstractmethod
+    def can_share_the_loop(self) -> bool: ...
+
+
+def is_unaltered(agent: object, own: Mapping[str, Any]) -> bool:
+    """Whether nobody replaced any of the methods `own`: a stranger's code may block anywhere."""
+    kind, state = type(agent), vars(agent)
+    return all(getattr(kind, name) is method and name not in state for name, method in own.items())
+
+
+def never_blocks(provider: ProviderSettings | None) -> bool:
+    """Our own client waits on the loop; the SDKs and the demo model block their thread."""
+    return provider is None or (provider.transport == "http" and provider.provider != "demo")
+
+
+def all_unblocking(providers: Iterable[ProviderSettings | None]) -> bool:
+    return all(never_blocks(provider) for provider in providers)
