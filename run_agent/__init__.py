@@ -15,7 +15,7 @@ from typing import Any
 
 from hermes.agent import asking
 from hermes.agent.clients import BackgroundClients, open_client
-from hermes.agent.cooperation import Cooperative, all_unblocking, is_unaltered
+from hermes.agent.cooperation import Cooperative, is_unaltered, none_blocks
 from hermes.agent.loop import converse
 from hermes.agent.prompt import system_prompt
 from hermes.agent.recording import Recorder
@@ -188,7 +188,7 @@ class AIAgent(Cooperative):
         """Whether a fiber may carry this agent: it talks to providers through our client only."""
         return (
             self._anthropic_client is None
-            and all_unblocking((self._provider, self._fallback))
+            and none_blocks((self._provider, self._fallback))
             and is_unaltered(self, _OWN_METHODS)
         )
 

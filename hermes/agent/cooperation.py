@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
 from collections.abc import Iterable, Mapping
 from typing import Any
 
 from hermes.settings.model import ProviderSettings
 
 
-class Cooperative(ABC):
+class Cooperative:
     """An agent that knows whether it only ever blocks in ways a fiber can step aside from."""
 
-    @abstractmethod
-    def can_share_the_loop(self) -> bool: ...
+    def can_share_the_loop(self) -> bool:
+        return False
 
 
 def is_unaltered(agent: object, own: Mapping[str, Any]) -> bool:
@@ -22,10 +21,9 @@ def is_unaltered(agent: object, own: Mapping[str, Any]) -> bool:
     return all(getattr(kind, name) is method and name not in state for name, method in own.items())
 
 
-def never_blocks(provider: ProviderSettings | None) -> bool:
+def none_blocks(providers: Iterable[ProviderSettings | None]) -> bool:
     """Our own client waits on the loop; the SDKs and the demo model block their thread."""
-    return provider is None or (provider.transport == "http" and provider.provider != "demo")
-
-
-def all_unblocking(providers: Iterable[ProviderSettings | None]) -> bool:
-    return all(never_blocks(provider) for provider in providers)
+    return all(
+        provider is None or (provider.transport == "http" and provider.provider != "demo")
+        for provider in providers
+    )

@@ -80,7 +80,7 @@ class AgentSettings:
     """None leaves it to the provider."""
     max_iterations: int = 50
     threads: int = 1000
-    """How many turns may run at once."""
+    """How many threads tools, and turns that block one, may use at once."""
     system_prompt: str | None = None
     toolsets: tuple[str, ...] | None = None
     """None means the built-in ones; empty means no tools."""

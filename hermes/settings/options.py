@@ -238,7 +238,7 @@ _AGENT = (
         kind=kinds.whole_number(1, 10_000),
         config="agent.threads",
         default="1000",
-        sentence="How many turns may run at once.",
+        sentence="How many threads tools, and turns that block one, may use at once.",
     ),
     Option(
         name="agent.toolsets",
