@@ -2,7 +2,8 @@
 
 * what config.yaml says of an endpoint (URL, key, headers, model) holds for the provider it names;
   it is left aside when the command line or the environment names another one;
-* a vendor's own variables fill in what config.yaml leaves open, for that vendor's endpoint only.
+* OPENAI_BASE_URL names an endpoint, so it wins over the file's. A key alone does not: a vendor's
+  key variable fills in what config.yaml leaves open, for that vendor's endpoint only.
 """
 
 from __future__ import annotations
@@ -45,7 +46,7 @@ class Choice:
 
 def choose(said: Layer, in_file: Layer, environ: Mapping[str, str]) -> Choice:
     """The provider of the agent: `said` is the command line over the environment."""
-    wish = {**_file_part(said, in_file), **said}
+    wish = {**_file_part(said, in_file, environ), **said}
     return _Chooser("agent", wish, environ).choose()
 
 
@@ -78,9 +79,10 @@ def _another_model(wish: Layer, first: Choice) -> Choice:
     )
 
 
-def _file_part(said: Layer, in_file: Layer) -> Layer:
+def _file_part(said: Layer, in_file: Layer, environ: Mapping[str, str]) -> Layer:
     """The file's wishes, without those that hold for another endpoint than the one said outside."""
-    if not (_differs("provider", said, in_file) or _differs("base_url", said, in_file)):
+    is_elsewhere = _differs("provider", said, in_file) or _differs("base_url", said, in_file)
+    if not is_elsewhere and not _points_elsewhere(said, in_file, environ):
         return in_file
     foreign = {f"agent.{field}" for field in BOUND_TO_PROVIDER}
     return {name: found for name, found in in_file.items() if name not in foreign}
@@ -91,6 +93,15 @@ def _differs(field: str, said: Layer, in_file: Layer) -> bool:
     named = said.get(f"agent.{field}")
     described = _endpoint_in(in_file)
     return named is not None and bool(described) and named.value != described.get(field)
+
+
+def _points_elsewhere(said: Layer, in_file: Layer, environ: Mapping[str, str]) -> bool:
+    """Whether OPENAI_BASE_URL names another endpoint than the file does."""
+    url = environ.get(OPENAI.base_url_variable, "").strip()
+    described = _endpoint_in(in_file)
+    if not url or not described or "agent.provider" in said:
+        return False
+    return url.rstrip("/") != described.get("base_url", "").rstrip("/")
 
 
 def _endpoint_in(in_file: Layer) -> dict[str, str]:

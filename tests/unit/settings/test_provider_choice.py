@@ -217,3 +217,29 @@ def test_half_a_fallback_is_refused(
     with pytest.raises(SettingsError) as caught:
         load_settings(environ=environ | keys)
     assert caught.value.key == key
+
+
+def test_the_url_variable_wins_over_the_endpoint_in_the_file(environ, write_config):
+    write_config("base_url: https://file.example/v1\nmodel: from-file\napi_key: file-secret\n")
+    pointed = environ | {
+        "OPENAI_BASE_URL": "http://localhost:1/v1",
+        "OPENAI_API_KEY": "variable-secret",
+        "HERMES_MODEL": "m",
+    }
+    provider = load_settings(environ=pointed).agent.provider
+    assert (provider.base_url, provider.model) == ("http://localhost:1/v1", "m")
+    assert provider.api_key == "variable-secret", "the file's key stays with the file's endpoint"
+
+
+def test_a_key_alone_does_not_change_the_provider_in_the_file(environ, write_config):
+    write_config("base_url: https://file.example/v1\nmodel: from-file\napi_key: file-secret\n")
+    provider = load_settings(environ=environ | {"OPENAI_API_KEY": "variable-secret"}).agent.provider
+    assert provider.base_url == "https://file.example/v1"
+    assert provider.api_key == "file-secret"
+
+
+def test_the_same_url_in_both_places_keeps_what_the_file_says_of_it(environ, write_config):
+    write_config("base_url: https://file.example/v1\nmodel: from-file\napi_key: file-secret\n")
+    same = environ | {"OPENAI_BASE_URL": "https://file.example/v1/"}
+    provider = load_settings(environ=same).agent.provider
+    assert (provider.model, provider.api_key) == ("from-file", "file-secret")
