@@ -24,8 +24,7 @@ from gateway.platforms.base import SendResult
 from hermes.agent.clients import ServerClients
 from hermes.contract.configuration import agent_keywords, shown_model_name
 from hermes.contract.opening import Opener, close_stores
-from hermes.contract.running import Pair, run_turn
-from hermes.contract.running import run_agent as run_agent_turn
+from hermes.contract.running import AgentTurn, Pair, run_turn
 from hermes.contract.streams import turn_view
 from hermes.contract.tools import toolset_list
 from hermes.core.ids import derive_chat_session_id as _derive_chat_session_id
@@ -180,7 +179,7 @@ class APIServerAdapter:
     ) -> Pair:
         """Run one turn off the loop's way; the agent's result and its usage."""
         clients = self._http.here()
-        return await run_agent_turn(
+        return await AgentTurn(
             create_agent=lambda: self._create_agent(
                 session_id=session_id,
                 ephemeral_system_prompt=ephemeral_system_prompt,
@@ -196,10 +195,10 @@ class APIServerAdapter:
                 "conversation_history": conversation_history,
                 "task_id": session_id,
             },
-            agent_ref=agent_ref,
+            agent_ref=[None] if agent_ref is None else agent_ref,
             threads=self._agent_threads,
             running=self.running,
-        )
+        ).run()
 
     def _ensure_session_db(self) -> Any:
         """The session store, opened at first use; None when it cannot be opened. May block."""
@@ -364,7 +363,6 @@ class APIServerAdapter:
             requires_key=lambda: bool(self._api_key),
             authorise=lambda request: self._check_auth(request),
             read_caller=lambda request: caller_of(request.headers, self._api_key),
-            is_origin_allowed=lambda origin: self._origin_allowed(origin),
             cors_headers=lambda origin: self._cors_headers_for_origin(origin),
             run_turn=lambda call, feed, agent_ref: run_turn(
                 lambda **question: self._run_agent(**question), call, feed, agent_ref

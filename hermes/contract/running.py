@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Awaitable, Callable, Mapping
+from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
@@ -39,49 +40,54 @@ async def run_turn(
     return result_from(result, usage)
 
 
-async def run_agent(
-    *,
-    create_agent: Callable[[], Any],
-    creation_blocks: bool,
-    question: Mapping[str, Any],
-    agent_ref: AgentRef | None,
-    threads: Threads,
-    running: RunningTurns,
-) -> Pair:
-    """Build the agent and let it answer `question`, on the loop if it can, else in a thread.
+@dataclass(slots=True, kw_only=True)
+class AgentTurn:
+    """One turn of one agent, from building it to its answer."""
 
-    Cancelling this coroutine interrupts the agent, which then ends its turn in order.
-    """
-    ref: AgentRef = [None] if agent_ref is None else agent_ref
-    is_cancelled = asyncio.Event()
+    create_agent: Callable[[], Any]
+    creation_blocks: bool
+    question: Mapping[str, Any]
+    agent_ref: AgentRef
+    threads: Threads
+    running: RunningTurns
+    _is_abandoned: bool = False
 
-    def build() -> Any:
-        if is_cancelled.is_set():
-            raise Interrupted("The caller left before the turn began.")
-        return create_agent()
+    async def run(self) -> Pair:
+        """The agent's result and usage.
 
-    async def turn() -> Pair:
-        with running.tracked(ref):
-            agent = await threads.run(build) if creation_blocks else build()
-            ref[0] = agent
-            if is_cancelled.is_set() or running.is_hurried:
+        Cancelling this coroutine interrupts the agent, which then ends its turn in order.
+        """
+        task = asyncio.get_running_loop().create_task(self._turn())
+        try:
+            return await asyncio.shield(task)
+        except asyncio.CancelledError:
+            self._is_abandoned = True
+            interrupt(self.agent_ref, "The caller left")
+            # Nobody waits for it any more; that it may end with an error is nobody's surprise.
+            task.add_done_callback(_forget)
+            raise
+
+    async def _turn(self) -> Pair:
+        with self.running.tracked(self.agent_ref):
+            build = self._build
+            agent = await self.threads.run(build) if self.creation_blocks else build()
+            self.agent_ref[0] = agent
+            if self._is_abandoned or self.running.is_hurried:
                 agent.interrupt("The turn was stopped before it began.")
-            answer = partial(agent.run_conversation, **question)
-            if isinstance(agent, Cooperative) and agent.can_share_the_loop():
-                result = await run_in_fiber(answer, threads.run)
-            else:
-                result = await threads.run(answer)
+            result = await self._answer(agent)
             return _named_session(result, agent), _usage_of(agent)
 
-    task = asyncio.get_running_loop().create_task(turn())
-    try:
-        return await asyncio.shield(task)
-    except asyncio.CancelledError:
-        is_cancelled.set()
-        interrupt(ref, "The caller left")
-        # Nobody waits for it any more; that it may end with an error is nobody's surprise.
-        task.add_done_callback(_forget)
-        raise
+    def _build(self) -> Any:
+        if self._is_abandoned:
+            raise Interrupted("The caller left before the turn began.")
+        return self.create_agent()
+
+    async def _answer(self, agent: Any) -> dict[str, Any]:
+        """On the loop, if the agent says that it can stand there; else in a thread."""
+        answer = partial(agent.run_conversation, **self.question)
+        if isinstance(agent, Cooperative) and agent.can_share_the_loop():
+            return await run_in_fiber(answer, self.threads.run)
+        return await self.threads.run(answer)
 
 
 def _forget(task: asyncio.Task[Any]) -> None:

@@ -69,7 +69,6 @@ class Seams:
     """None, or the answer that refuses the request."""
     read_caller: Callable[[web.Request], Caller]
     """Raises `ApiError` for session headers that are malformed or not allowed."""
-    is_origin_allowed: Callable[[str], bool]
     cors_headers: Callable[[str], dict[str, str] | None]
     run_turn: RunTurn
     admit_turn: Callable[[], None]

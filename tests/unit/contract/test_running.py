@@ -11,7 +11,7 @@ from unittest.mock import MagicMock
 import pytest
 
 from hermes.agent.cooperation import Cooperative
-from hermes.contract.running import run_agent, run_turn
+from hermes.contract.running import AgentTurn, run_turn
 from hermes.core.errors import Unavailable
 from hermes.core.events import TextDelta
 from hermes.core.turn import TurnCall, TurnParameters, TurnResult, Usage
@@ -69,14 +69,14 @@ def start(
     agent_ref: list[Any] | None = None,
 ) -> asyncio.Task[Any]:
     return asyncio.create_task(
-        run_agent(
+        AgentTurn(
             create_agent=create_agent,
             creation_blocks=creation_blocks,
             question=QUESTION,
-            agent_ref=agent_ref,
+            agent_ref=[None] if agent_ref is None else agent_ref,
             threads=threads,
             running=RunningTurns() if running is None else running,
-        )
+        ).run()
     )
 
 

@@ -18,7 +18,7 @@ from hermes.server.auth import caller_of, check_key
 from hermes.server.chat_stream import write_chat
 from hermes.server.dispatch import refusal_of
 from hermes.server.idempotency import IdempotencyCache
-from hermes.server.middleware import cors_headers, is_origin_allowed
+from hermes.server.middleware import cors_headers
 from hermes.server.response_stream import write_responses
 from hermes.server.routes import ENDPOINTS
 from hermes.server.seams import ChatStream, ResponseStream, Seams
@@ -80,7 +80,6 @@ def fake_seams(
             "requires_key": lambda: bool(key),
             "authorise": lambda request: refusal_of(lambda: check_key(request.headers, key)),
             "read_caller": lambda request: caller_of(request.headers, key),
-            "is_origin_allowed": lambda origin: is_origin_allowed(origin, origins),
             "cors_headers": lambda origin: cors_headers(origin, origins),
             "run_turn": turns.run,
             "admit_turn": RunningTurns().admit,
