@@ -37,9 +37,13 @@ class Dialect(Protocol):
         """Translate an answer that was not streamed."""
 
 
+_DIALECTS: Mapping[str, Dialect] = {
+    dialect.api_mode: dialect for dialect in (ChatCompletions(), Responses(), Anthropic())
+}
+
+
 def dialect_for(api_mode: str) -> Dialect:
-    dialects: tuple[Dialect, ...] = (ChatCompletions(), Responses(), Anthropic())
-    for dialect in dialects:
-        if dialect.api_mode == api_mode:
-            return dialect
-    raise SettingsError("api_mode", api_mode, ", ".join(d.api_mode for d in dialects))
+    try:
+        return _DIALECTS[api_mode]
+    except KeyError:
+        raise SettingsError("api_mode", api_mode, ", ".join(_DIALECTS)) from None

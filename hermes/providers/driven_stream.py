@@ -121,8 +121,9 @@ class DrivenStream:
                 await self._read_answer(watch)
             except (aiohttp.ClientError, OSError, asyncio.CancelledError) as error:
                 is_stop = isinstance(error, asyncio.CancelledError) and not watch.has_struck
+                is_complete = self._is_over or self._last_event is not None
                 # A complete answer stays complete, whatever then happens to its connection.
-                if is_stop or self._last_event is None:
+                if is_stop or not is_complete:
                     raise
                 self._is_over = True
 
@@ -131,7 +132,7 @@ class DrivenStream:
             if response.content_type in ("application/json", "text/html"):
                 await self._refuse_document(response)
             await self._read_events(response.content, watch)
-            await _drain(response.content)
+            await _drain(response.content, watch)
 
     async def _read_events(self, content: aiohttp.StreamReader, watch: StallWatch) -> None:
         reader = SseReader()
@@ -141,6 +142,11 @@ class DrivenStream:
                 self._end_of_body(reader)
                 return
             watch.saw_life()
+            waiting = reader.unread()
+            if waiting is not None:
+                text, data = self._slot.cut(waiting + data)
+                if text:
+                    self._on_text(text)
             self._hand_over(reader.feed(data), watch)
 
     def _hand_over(self, events: list[NamedData], watch: StallWatch) -> None:
@@ -194,16 +200,13 @@ class DrivenStream:
         raise garbled(self._call, "a web page instead of an event stream; check base_url")
 
 
-async def _drain(content: aiohttp.StreamReader) -> None:
+async def _drain(content: aiohttp.StreamReader, watch: StallWatch) -> None:
     """Read the end of the body, so that the connection can serve the next call."""
     if content.at_eof():
         return
-    try:
-        async with asyncio.timeout(DRAIN_SECONDS):
-            while not content.at_eof():
-                await content.readany()
-    except (TimeoutError, aiohttp.ClientError):
-        return
+    watch.shorten(DRAIN_SECONDS)
+    while not content.at_eof():
+        await content.readany()
 
 
 def _ignore(_event: object) -> None:

@@ -8,6 +8,7 @@ from __future__ import annotations
 from hermes.core.errors import ProviderError
 
 LARGEST_EVENT = 32 * 1024 * 1024
+MOST_UNREAD = 16 * 1024
 
 NamedData = tuple[str | None, bytes]
 """The event's name, if it has one, and its data."""
@@ -31,6 +32,15 @@ class SseReader:
         self._waiting += len(data)
         self._refuse_too_large()
         return []
+
+    def unread(self) -> bytes | None:
+        """What waits for its end, given back to be fed again; None when it is too much for that."""
+        if self._waiting > MOST_UNREAD:
+            return None
+        waiting = b"".join(self._parts)
+        self._parts.clear()
+        self._waiting = 0
+        return waiting
 
     def rest(self) -> list[NamedData]:
         """At the end of the stream: an event whose closing blank line never came, if any."""

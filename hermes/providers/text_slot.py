@@ -28,9 +28,35 @@ class TextSlot:
         self._tries_left = TRIES
         self._before = b""
         self._after = b""
+        self._head = b""
+        self._end = b""
+
+    def cut(self, data: bytes) -> tuple[str, bytes]:
+        """The text that all leading events of this kind bring together, and what comes behind them.
+
+        `data` is a piece of the stream itself. One search through it finds the borders of all the
+        events: they contain line breaks, which no string in JSON does.
+        """
+        head, end = self._head, self._end
+        if not head or not data.startswith(head):
+            return "", data
+        strings = data[len(head) :].split(end + head)
+        last, found, rest = strings[-1].partition(end)
+        if found:
+            strings[-1] = last
+        else:
+            rest = head + strings.pop()
+        literal = b'"%b"' % b"".join(strings)
+        if b"\n" in literal:
+            return "", data  # an event of another kind in between
+        try:
+            text = orjson.loads(literal)
+        except orjson.JSONDecodeError:
+            return "", data  # more than a string: let the parser decide
+        return text, rest
 
     def read(self, data: bytes) -> str | None:
-        """The event's text, if it is like the one learnt from; None when it has to be parsed."""
+        """The text of one event, if it is like the one learnt from; None when it must be parsed."""
         before, after = self._before, self._after
         if not before or not (data.startswith(before) and data.endswith(after)):
             return None
@@ -57,6 +83,7 @@ class TextSlot:
         before, _, after = data.partition(literal)
         if self._proves(before, after):
             self._before, self._after, self._tries_left = before, after, 0
+            self._head, self._end = b'data: %b"' % before, b'"%b\n\n' % after
 
     def _proves(self, before: bytes, after: bytes) -> bool:
         """Whether a string put between the two is really read as the event's text."""

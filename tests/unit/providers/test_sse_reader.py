@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from hermes.core.errors import ProviderError
-from hermes.providers.sse_reader import NamedData, SseReader
+from hermes.providers.sse_reader import MOST_UNREAD, SseReader
 
 
 def read(*reads: bytes) -> list[NamedData]:
@@ -76,3 +76,19 @@ def test_the_rest_is_what_the_last_blank_line_would_have_completed() -> None:
     reader = SseReader()
     assert reader.feed(b"data: a\n\ndata: [DONE]") == [(None, b"a")]
     assert reader.rest() == [(None, b"[DONE]")]
+
+
+def test_what_waits_can_be_taken_back_and_fed_again() -> None:
+    reader = SseReader()
+    assert reader.feed(b"data: a\n\ndata: b") == [(None, b"a")]
+    waiting = reader.unread()
+    assert waiting == b"data: b"
+    assert reader.unread() == b""
+    assert reader.feed(waiting + b"c\n\n") == [(None, b"bc")]
+
+
+def test_a_long_event_is_not_taken_back_at_every_read() -> None:
+    reader = SseReader()
+    reader.feed(b"data: " + b"x" * MOST_UNREAD)
+    assert reader.unread() is None
+    assert reader.feed(b"y\n\n") == [(None, b"x" * MOST_UNREAD + b"y")]

@@ -11,6 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from hermes.providers import anthropic, chat_completions
+from hermes.providers.sse_reader import SseReader
 from hermes.providers.text_slot import TRIES, TextSlot
 
 NASTY = ['"', "\\", '","finish_reason":"stop"', "x", "id", 'a"}', "\n", "é", "\u2028"]
@@ -108,3 +109,46 @@ def test_anthropic_text_has_a_place_of_its_own_too() -> None:
     slot = TextSlot(anthropic.text_of)
     slot.learn(orjson.dumps(delta("Hello")), delta("Hello"))
     assert slot.read(orjson.dumps(delta(" world"))) == " world"
+
+
+def stream_of(*events: dict[str, Any]) -> bytes:
+    return b"".join(b"data: %b\n\n" % orjson.dumps(event) for event in events)
+
+
+def test_all_text_of_one_read_is_cut_out_at_once() -> None:
+    slot = taught(chunk("Hello"))
+    assert slot.cut(stream_of(chunk(" big"), chunk(" wide"), chunk(" world"))) == (
+        " big wide world",
+        b"",
+    )
+
+
+def test_what_comes_behind_the_text_is_left() -> None:
+    slot = taught(chunk("Hello"))
+    end = stream_of({"id": "x", "choices": [], "usage": {"total_tokens": 1}}) + b"data: [DONE]\n\n"
+    assert slot.cut(stream_of(chunk(" a"), chunk(" b")) + end) == (" a b", end)
+    unfinished = stream_of(chunk(" c"))[:-9]
+    assert slot.cut(stream_of(chunk(" a"), chunk(" b")) + unfinished) == (" a b", unfinished)
+
+
+def test_an_event_of_another_kind_in_between_is_not_skipped() -> None:
+    slot = taught(chunk("Hello"))
+    call = chunk("x")
+    call["choices"][0]["delta"]["tool_calls"] = [{"index": 0}]
+    data = stream_of(chunk(" a"), call, chunk(" b"))
+    text, rest = slot.cut(data)
+    assert stream_of(chunk(text)) + rest == data if text else rest == data
+
+
+@given(st.lists(texts, min_size=1, max_size=6), st.integers(0, 400), st.booleans())
+def test_cutting_loses_and_invents_nothing(pieces: list[str], at: int, escapes: bool) -> None:
+    """Whatever the read ends with: the text, then the events of the rest, are the whole stream."""
+    slot = taught(chunk("Hello"))
+    written = (json.dumps(chunk(p), ensure_ascii=escapes, separators=(",", ":")) for p in pieces)
+    stream = b"".join(b"data: %b\n\n" % one.encode() for one in written)
+    text, rest = slot.cut(stream[:at])
+    reader = SseReader()
+    said = [text]
+    for _, data in [*reader.feed(rest), *reader.feed(stream[at:])]:
+        said.append(orjson.loads(data)["choices"][0]["delta"]["content"])
+    assert "".join(said) == "".join(pieces)
