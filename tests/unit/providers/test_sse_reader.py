@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from hermes.core.errors import ProviderError
-from hermes.providers.sse_reader import MOST_UNREAD, SseReader
+from hermes.providers.sse_reader import MOST_UNREAD, NamedData, SseReader
 
 
 def read(*reads: bytes) -> list[NamedData]:
