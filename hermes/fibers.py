@@ -8,6 +8,7 @@ really blocks (a tool, a store) is handed to a thread. Outside a fiber everythin
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Awaitable, Callable
 from typing import Any, TypeVar, cast
 
@@ -18,6 +19,9 @@ T = TypeVar("T")
 OffLoop = Callable[[Callable[[], Any]], Awaitable[Any]]
 """Runs blocking work in a thread."""
 
+Again = Callable[[], Awaitable[T]]
+"""Gives something to wait for; asked again when waiting for the last one was cut short."""
+
 
 class Fiber(greenlet):
     """One piece of synchronous code that runs on the event loop."""
@@ -27,35 +31,51 @@ class Fiber(greenlet):
         self.off_loop = off_loop
 
 
-async def run_in_fiber(work: Callable[[], T], off_loop: OffLoop) -> T:
+async def run_in_fiber(
+    work: Callable[[], T], off_loop: OffLoop, on_cancel: Callable[[], None]
+) -> T:
     """Run `work` on this loop's thread; it must block through the functions below only.
 
-    Cancelling this coroutine raises `CancelledError` inside `work`, where it waits.
+    Cancelling this coroutine calls `on_cancel` and lets `work` come to its end in order: nothing
+    is torn out of its hands. Only then is `CancelledError` raised.
     """
     fiber = Fiber(work, off_loop)
-    awaited = fiber.switch()
+    is_cancelled = False
+    waits_for = fiber.switch()
     while not fiber.dead:
         try:
-            value = await awaited
+            value = await waits_for()
+        except asyncio.CancelledError:
+            is_cancelled = True
+            on_cancel()
         except BaseException as error:  # noqa: BLE001  (raised again where the fiber waits)
-            awaited = fiber.throw(error)
+            waits_for = fiber.throw(error)
         else:
-            awaited = fiber.switch(value)
-    return cast(T, awaited)
+            waits_for = fiber.switch(value)
+    if is_cancelled:
+        raise asyncio.CancelledError
+    return cast(T, waits_for)
 
 
 def is_in_fiber() -> bool:
     return isinstance(getcurrent(), Fiber)
 
 
-def wait_in_fiber(awaitable: Awaitable[T]) -> T:
-    """What `awaitable` comes to; the loop goes on meanwhile. Only inside a fiber."""
-    return cast(T, _current().parent.switch(awaitable))
+def wait_in_fiber(again: Again[T]) -> T:
+    """What the awaitable comes to; the loop goes on meanwhile. Only inside a fiber."""
+    return cast(T, _current().parent.switch(again))
 
 
 def blocking(work: Callable[[], T]) -> T:
     """Do work that may block: in a thread if we are on the event loop in a fiber, else here."""
-    return wait_in_fiber(_current().off_loop(work)) if is_in_fiber() else work()
+    if not is_in_fiber():
+        return work()
+    done = asyncio.get_running_loop().create_task(_awaited(_current().off_loop(work)))
+    return cast(T, wait_in_fiber(lambda: asyncio.shield(done)))
+
+
+async def _awaited(awaitable: Awaitable[T]) -> T:
+    return await awaitable
 
 
 def _current() -> Any:

@@ -11,7 +11,6 @@ from typing import Any
 from hermes.agent.cooperation import Cooperative
 from hermes.contract.callbacks import NO_CALLBACKS, callbacks_for
 from hermes.contract.results import result_from
-from hermes.core.errors import Interrupted
 from hermes.core.turn import TurnCall, TurnResult
 from hermes.fibers import run_in_fiber
 from hermes.runs.feed import Feed
@@ -40,7 +39,7 @@ async def run_turn(
     return result_from(result, usage)
 
 
-@dataclass(slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class AgentTurn:
     """One turn of one agent, from building it to its answer."""
 
@@ -50,44 +49,49 @@ class AgentTurn:
     agent_ref: AgentRef
     threads: Threads
     running: RunningTurns
-    _is_abandoned: bool = False
 
     async def run(self) -> Pair:
-        """The agent's result and usage.
+        """The agent's result and usage, from the loop if it can stand there, else from a thread.
 
         Cancelling this coroutine interrupts the agent, which then ends its turn in order.
         """
-        task = asyncio.get_running_loop().create_task(self._turn())
+        build = self._build
+        agent = await self.threads.run(build) if self.creation_blocks else build()
+        self.agent_ref[0] = agent
+        answer = partial(self._answer, agent)
+        if isinstance(agent, Cooperative) and agent.can_share_the_loop():
+            with self.running.tracked(self.agent_ref):
+                return await run_in_fiber(answer, self.threads.run, self._leave)
+        return await self._in_thread(answer)
+
+    def _build(self) -> Any:
+        self.running.admit()
+        return self.create_agent()
+
+    def _answer(self, agent: Any) -> Pair:
+        if self.running.is_hurried:
+            agent.interrupt("The turn was stopped before it began.")
+        result = agent.run_conversation(**self.question)
+        return _named_session(result, agent), _usage_of(agent)
+
+    def _leave(self) -> None:
+        interrupt(self.agent_ref, "The caller left")
+
+    async def _in_thread(self, answer: Callable[[], Pair]) -> Pair:
+        """A thread cannot be made to end: whoever is cancelled leaves it behind, interrupted."""
+
+        async def turn() -> Pair:
+            with self.running.tracked(self.agent_ref):
+                return await self.threads.run(answer)
+
+        task = asyncio.get_running_loop().create_task(turn())
         try:
             return await asyncio.shield(task)
         except asyncio.CancelledError:
-            self._is_abandoned = True
-            interrupt(self.agent_ref, "The caller left")
+            self._leave()
             # Nobody waits for it any more; that it may end with an error is nobody's surprise.
             task.add_done_callback(_forget)
             raise
-
-    async def _turn(self) -> Pair:
-        with self.running.tracked(self.agent_ref):
-            build = self._build
-            agent = await self.threads.run(build) if self.creation_blocks else build()
-            self.agent_ref[0] = agent
-            if self._is_abandoned or self.running.is_hurried:
-                agent.interrupt("The turn was stopped before it began.")
-            result = await self._answer(agent)
-            return _named_session(result, agent), _usage_of(agent)
-
-    def _build(self) -> Any:
-        if self._is_abandoned:
-            raise Interrupted("The caller left before the turn began.")
-        return self.create_agent()
-
-    async def _answer(self, agent: Any) -> dict[str, Any]:
-        """On the loop, if the agent says that it can stand there; else in a thread."""
-        answer = partial(agent.run_conversation, **self.question)
-        if isinstance(agent, Cooperative) and agent.can_share_the_loop():
-            return await run_in_fiber(answer, self.threads.run)
-        return await self.threads.run(answer)
 
 
 def _forget(task: asyncio.Task[Any]) -> None:

@@ -9,6 +9,7 @@ import asyncio
 import contextlib
 import threading
 from collections.abc import Callable, Coroutine
+from functools import partial
 from typing import Any, Generic, TypeVar
 
 from hermes.core.errors import Interrupted
@@ -33,7 +34,8 @@ class LoopCall(Generic[Result]):
         self._task: asyncio.Task[Result] | None = None
         self._result: Any = None
         self._error: BaseException | None = None
-        self._on_finish: Callable[[], None]
+        self._on_finish: Callable[[], None] = _nothing
+        self._is_finished = False
         self._is_cancelled = False
 
     def wait(self) -> Result:
@@ -48,10 +50,16 @@ class LoopCall(Generic[Result]):
         return result
 
     def _wait_in_fiber(self) -> None:
-        over = self._loop.create_future()
-        self._on_finish = lambda: over.set_result(None)
         self._start()
-        wait_in_fiber(over)
+        wait_in_fiber(self._finish_line)
+
+    def _finish_line(self) -> asyncio.Future[None]:
+        """Done when the call is; each who waits gets one of his own."""
+        over = self._loop.create_future()
+        self._on_finish = partial(_reach, over)
+        if self._is_finished:
+            self._on_finish()
+        return over
 
     def _wait_in_thread(self) -> None:
         self._refuse_own_loop()
@@ -108,7 +116,17 @@ class LoopCall(Generic[Result]):
     def _finish(self, result: Result | None, error: BaseException | None) -> None:
         self._result = result
         self._error = error
+        self._is_finished = True
         self._on_finish()
+
+
+def _reach(over: asyncio.Future[None]) -> None:
+    if not over.done():  # whoever waited for it may have been cancelled
+        over.set_result(None)
+
+
+def _nothing() -> None:
+    return
 
 
 def _interrupted() -> Interrupted:
