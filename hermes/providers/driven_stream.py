@@ -144,10 +144,11 @@ class DrivenStream:
             watch.saw_life()
             waiting = reader.unread()
             if waiting is not None:
-                text, data = self._slot.cut(waiting + data)
+                text, data = self._slot.cut(waiting + data if waiting else data)
                 if text:
                     self._on_text(text)
-            self._hand_over(reader.feed(data), watch)
+            if data:
+                self._hand_over(reader.feed(data), watch)
 
     def _hand_over(self, events: list[NamedData], watch: StallWatch) -> None:
         """Pass on what one network read brought; text in a row is passed on as one piece."""

@@ -35,6 +35,8 @@ class SseReader:
 
     def unread(self) -> bytes | None:
         """What waits for its end, given back to be fed again; None when it is too much for that."""
+        if not self._waiting:
+            return b""
         if self._waiting > MOST_UNREAD:
             return None
         waiting = b"".join(self._parts)

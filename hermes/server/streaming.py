@@ -128,6 +128,9 @@ def _encoded(burst: list[Item], encode: Callable[[Event], bytes], laws: Laws) ->
     Tokens that arrive together are shown together: nothing is held back, and a stream that is
     faster than its reader costs one frame per burst instead of one per token.
     """
+    first = burst[0]
+    if len(burst) == 1 and isinstance(first, TextDelta) and first.text:
+        return encode(first)  # a stream at the pace of a model: one token, one burst
     frames: list[bytes] = []
     texts: list[str] = []
     for item in burst:
