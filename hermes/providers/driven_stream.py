@@ -148,9 +148,11 @@ class DrivenStream:
                 if text:
                     self._on_text(text)
             if data:
-                self._hand_over(reader.feed(data), watch)
+                self._hand_over(reader.feed(data))
+            if self._last_event is not None and not self._is_over:
+                watch.shorten(AFTERMATH_SECONDS)
 
-    def _hand_over(self, events: list[NamedData], watch: StallWatch) -> None:
+    def _hand_over(self, events: list[NamedData]) -> None:
         """Pass on what one network read brought; text in a row is passed on as one piece."""
         read_text, texts = self._slot.read, []
         for name, data in events:
@@ -161,13 +163,13 @@ class DrivenStream:
             if texts:
                 self._on_text("".join(texts))
                 texts.clear()
-            self._hand_over_parsed(name, data, watch)
+            self._hand_over_parsed(name, data)
             if self._is_over:
                 return
         if texts:
             self._on_text("".join(texts))
 
-    def _hand_over_parsed(self, name: str | None, data: bytes, watch: StallWatch) -> None:
+    def _hand_over_parsed(self, name: str | None, data: bytes) -> None:
         if data == b"[DONE]":
             self._is_over = True
             return
@@ -180,7 +182,6 @@ class DrivenStream:
         if self._wire.ends_answer(event):
             self._last_event = event
             self._is_over = not self._wire.more_may_follow
-            watch.shorten(AFTERMATH_SECONDS)
         elif self._on_text is not _ignore:
             self._slot.learn(data, event)
 

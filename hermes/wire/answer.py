@@ -36,6 +36,8 @@ class StreamedAnswer:
     def missing_from(self, final: str) -> str:
         """The end of `final` that the reader has not seen; empty when it has been said."""
         segment = "".join(self._open)
+        if final == segment:
+            return ""  # as it should be: nothing more to compare
         if self._was_said(final, segment) or not final.startswith(segment):
             return ""
         return final[len(segment) :]
