@@ -15,10 +15,11 @@ _FOREIGN = re.compile(
     "|".join(
         [
             r"(?<![\w.~}])/" + r"work/",
-            "/tmp" + r"/(?:lab|briefs)\b",
+            "/tmp" + r"/(?:lab|research)\b",
             "/ro" + r"ot/",
             "index" + r"[-_]url\b",
             r"https?://[^\s/]*(?:art" + r"ifactory|ne" + r"xus|reg" + r"istry|mir" + r"ror)[^\s/]*",
+            r"\b(?:py" + r"pi\.org|python" + r"hosted\.org|npm" + r"js\.(?:org|com))\b",
         ]
     ),
     re.IGNORECASE,
@@ -53,7 +54,8 @@ def test_nothing_names_a_machine_or_a_private_package_index() -> None:
 
 def test_the_search_for_machine_paths_finds_one() -> None:
     assert _FOREIGN.search("see /" + "work/main for more")
-    assert not _FOREIGN.search("see hermes/" + "work/main, or https://pypi.org/simple")
+    assert _FOREIGN.search("from https://py" + "pi.org/simple")
+    assert not _FOREIGN.search("see hermes/" + "work/main, or https://example.org/simple")
 
 
 def test_make_knows_every_promised_target() -> None:
