@@ -6,26 +6,23 @@ Calls may be made from any thread; the network is only touched on the loop given
 from __future__ import annotations
 
 import asyncio
-from dataclasses import replace
 from functools import partial
 from typing import Any
 
-import aiohttp
-
 from hermes.core.errors import Interrupted
 from hermes.providers import anthropic, chat_completions, responses
+from hermes.providers.connection import Answer
 from hermes.providers.driven_stream import DrivenStream as DrivenStream
 from hermes.providers.driven_stream import Wire
 from hermes.providers.endpoint import Endpoint as Endpoint
-from hermes.providers.endpoint import headers_for, url_for
 from hermes.providers.fields import encode_json
-from hermes.providers.http_call import HttpCall, Way, read_answer
+from hermes.providers.http_call import HttpCall, read_answer
 from hermes.providers.loop_call import LoopCall
 from hermes.providers.loop_thread import LoopThread as LoopThread
-from hermes.providers.proxies import proxy_for
+from hermes.providers.pool import Pool
+from hermes.providers.proxied import ProxiedCalls
 from hermes.providers.streams import CancelScope
-
-KEEP_ALIVE_SECONDS = 60.0
+from hermes.providers.way import Way, way_to
 
 CHAT_WIRE = Wire(
     text_of=chat_completions.text_of,
@@ -40,6 +37,22 @@ MESSAGES_WIRE = Wire(
 )
 
 
+class Carriers:
+    """The connections of one event loop; only touched there."""
+
+    def __init__(self) -> None:
+        self._direct = Pool()
+        self._proxied = ProxiedCalls()
+
+    async def ask(self, way: Way, body: bytes) -> Answer:
+        carrier = self._direct if way.proxy is None else self._proxied
+        return await carrier.ask(way, body)
+
+    async def close(self) -> None:
+        self._direct.close()
+        await self._proxied.close()
+
+
 class HttpClients:
     """The pool. One per process or server; closed by whoever made it."""
 
@@ -47,7 +60,7 @@ class HttpClients:
         self.loop = loop
         self.running: set[asyncio.Task[Any]] = set()
         """The calls under way. Touched on the loop only."""
-        self._session: aiohttp.ClientSession | None = None
+        self._carriers: Carriers | None = None
         self._is_closed = False
         self._ways: dict[tuple[Any, ...], Way] = {}
 
@@ -55,24 +68,20 @@ class HttpClients:
         """A client for one endpoint; costs nothing. `cancel` ends calls that are not streamed."""
         return HttpClient(self, endpoint, cancel or CancelScope())
 
-    def session(self) -> aiohttp.ClientSession:
-        """The shared session, made on its first use. Only on the loop."""
+    def carriers(self) -> Carriers:
+        """What carries the calls, made on its first use. Only on the loop."""
         if self._is_closed:
             raise Interrupted("The clients for model calls are closed.")
-        if self._session is None:
-            self._session = aiohttp.ClientSession(
-                connector=aiohttp.TCPConnector(limit=0, keepalive_timeout=KEEP_ALIVE_SECONDS),
-                # Providers share this session: no cookie may wander from one to another.
-                cookie_jar=aiohttp.DummyCookieJar(),
-            )
-        return self._session
+        if self._carriers is None:
+            self._carriers = Carriers()
+        return self._carriers
 
     def way(self, endpoint: Endpoint, path: str) -> Way:
         """How to get there, worked out once per endpoint: every call to it goes the same way."""
         key = (endpoint.identity, path)
         way = self._ways.get(key)
         if way is None:
-            way = self._ways[key] = _worked_out(endpoint, path)
+            way = self._ways[key] = way_to(endpoint, path)
         return way
 
     async def close(self) -> None:
@@ -82,19 +91,8 @@ class HttpClients:
         for call in calls:
             call.cancel()
         await asyncio.gather(*calls, return_exceptions=True)
-        if self._session is not None:
-            await self._session.close()
-
-
-def _worked_out(endpoint: Endpoint, path: str) -> Way:
-    return Way(
-        url=url_for(endpoint, path),
-        host=endpoint.host,
-        headers=headers_for(endpoint),
-        secrets=endpoint.secrets(),
-        proxy=proxy_for(url_for(endpoint, "")),
-        timeout=aiohttp.ClientTimeout(total=None, sock_connect=endpoint.connect_timeout),
-    )
+        if self._carriers is not None:
+            await self._carriers.close()
 
 
 class HttpClient:
@@ -163,7 +161,7 @@ class _Calls:
         return DrivenStream(
             loop=clients.loop,
             running=clients.running,
-            session=clients.session,
+            carrier=clients.carriers,
             call=self._call(path, {**body, "stream": True}, self._endpoint.stale_timeout),
             wire=wire,
         )
@@ -179,15 +177,16 @@ class _Calls:
             return loop_call.wait()
 
     async def _answer(self, call: HttpCall) -> dict[str, Any]:
-        return await read_answer(self._clients.session(), call)
+        return await read_answer(self._clients.carriers(), call)
 
     def _call(self, path: str, body: dict[str, Any], patience: float) -> HttpCall:
         # The SDKs' two ways to say more than their parameters know.
         extra_headers = body.pop("extra_headers", None)
         extra_body = body.pop("extra_body", None)
-        way = self._clients.way(self._endpoint, path)
         return HttpCall(
-            way=replace(way, headers={**way.headers, **extra_headers}) if extra_headers else way,
+            way=way_to(self._endpoint, path, extra_headers)
+            if extra_headers
+            else self._clients.way(self._endpoint, path),
             body=encode_json({**body, **extra_body} if extra_body else body),
             patience=patience,
         )

@@ -12,19 +12,18 @@ from dataclasses import dataclass
 from types import TracebackType
 from typing import Any, Self
 
-import aiohttp
-
-from hermes.core.errors import ConnectionLost
+from hermes.core.errors import ProviderError
+from hermes.providers.connection import Answer
 from hermes.providers.http_call import (
     LARGEST_ERROR,
+    Carrier,
     HttpCall,
-    garbled,
-    opened,
+    exchange,
     parsed_object,
     read_at_most,
-    watched,
 )
 from hermes.providers.loop_call import LoopCall
+from hermes.providers.network_errors import BROKEN_CONNECTION, broken_off, garbled
 from hermes.providers.sse_reader import NamedData, SseReader
 from hermes.providers.stall_watch import StallWatch
 from hermes.providers.text_slot import TextOf, TextSlot
@@ -57,12 +56,12 @@ class DrivenStream:
         *,
         loop: asyncio.AbstractEventLoop,
         running: set[asyncio.Task[Any]],
-        session: Callable[[], aiohttp.ClientSession],
+        carrier: Callable[[], Carrier],
         call: HttpCall,
         wire: Wire,
     ) -> None:
         self._loop_call = LoopCall(loop, self._read, running=running)
-        self._session = session
+        self._carrier = carrier
         self._call = call
         self._wire = wire
         self._slot = TextSlot(wire.text_of)
@@ -116,41 +115,46 @@ class DrivenStream:
         """Messages have no final object on this wire: the events said everything."""
 
     async def _read(self) -> None:
-        async with watched(self._call) as watch:
-            try:
-                await self._read_answer(watch)
-            except (aiohttp.ClientError, OSError, asyncio.CancelledError) as error:
-                is_stop = isinstance(error, asyncio.CancelledError) and not watch.has_struck
-                is_complete = self._is_over or self._last_event is not None
-                # A complete answer stays complete, whatever then happens to its connection.
-                if is_stop or not is_complete:
-                    raise
-                self._is_over = True
+        try:
+            await exchange(self._carrier(), self._call, self._read_answer)
+        except ProviderError as error:
+            is_complete = self._is_over or self._last_event is not None
+            # A complete answer stays complete, whatever then happens to its connection.
+            if not is_complete or error.code not in BROKEN_CONNECTION:
+                raise
+        self._is_over = True
 
-    async def _read_answer(self, watch: StallWatch) -> None:
-        async with opened(self._session(), self._call) as response:
-            if response.content_type in ("application/json", "text/html"):
-                await self._refuse_document(response)
-            await self._read_events(response.content, watch)
-            await _drain(response.content, watch)
-
-    async def _read_events(self, content: aiohttp.StreamReader, watch: StallWatch) -> None:
+    async def _read_answer(self, answer: Answer, watch: StallWatch) -> None:
+        kind = answer.headers.get("content-type", "").partition(";")[0].strip().lower()
+        if kind in ("application/json", "text/html"):
+            await self._refuse_document(answer, kind)
         reader = SseReader()
-        while not self._is_over:
-            data = await content.readany()
-            if not data:
-                self._end_of_body(reader)
+
+        def take(data: bytes) -> None:
+            if self._is_over:
                 return
             watch.saw_life()
-            waiting = reader.unread()
-            if waiting is not None:
-                text, data = self._slot.cut(waiting + data if waiting else data)
-                if text:
-                    self._on_text(text)
-            if data:
-                self._hand_over(reader.feed(data))
-            if self._last_event is not None and not self._is_over:
-                watch.shorten(AFTERMATH_SECONDS)
+            limit = self._take(reader, data)
+            if limit is not None and not answer.is_complete:
+                watch.shorten(limit)
+
+        await answer.pass_to(take)
+        if not self._is_over:
+            self._end_of_body(reader)
+
+    def _take(self, reader: SseReader, data: bytes) -> float | None:
+        """Pass on what one network read brought; how long to wait for the rest, once it is known
+        that there is only a rest."""
+        waiting = reader.unread()
+        if waiting is not None:
+            text, data = self._slot.cut(waiting + data if waiting else data)
+            if text:
+                self._on_text(text)
+        if data:
+            self._hand_over(reader.feed(data))
+        if self._is_over:
+            return DRAIN_SECONDS
+        return None if self._last_event is None else AFTERMATH_SECONDS
 
     def _hand_over(self, events: list[NamedData]) -> None:
         """Pass on what one network read brought; text in a row is passed on as one piece."""
@@ -189,26 +193,14 @@ class DrivenStream:
         """Fine after the last event, never fine before it."""
         says_done = any(data == b"[DONE]" for _, data in reader.rest())
         if self._last_event is None and not says_done:
-            raise ConnectionLost(
-                f"{self._call.host} broke off before its answer was complete.",
-                code="connection_lost",
-            )
-        self._is_over = True
+            raise broken_off(self._call.host)
 
-    async def _refuse_document(self, response: aiohttp.ClientResponse) -> None:
-        if response.content_type == "application/json":
-            parsed_object(self._call, await read_at_most(response, LARGEST_ERROR))
-            raise garbled(self._call, "no stream: streaming is not supported there")
-        raise garbled(self._call, "a web page instead of an event stream; check base_url")
-
-
-async def _drain(content: aiohttp.StreamReader, watch: StallWatch) -> None:
-    """Read the end of the body, so that the connection can serve the next call."""
-    if content.at_eof():
-        return
-    watch.shorten(DRAIN_SECONDS)
-    while not content.at_eof():
-        await content.readany()
+    async def _refuse_document(self, answer: Answer, kind: str) -> None:
+        host = self._call.host
+        if kind == "text/html":
+            raise garbled(host, "a web page instead of an event stream; check base_url")
+        parsed_object(self._call, await read_at_most(answer, LARGEST_ERROR))
+        raise garbled(host, "no stream: streaming is not supported there")
 
 
 def _ignore(_event: object) -> None:

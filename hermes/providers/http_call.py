@@ -1,37 +1,25 @@
-"""One HTTP request to a provider: opening it, reading it whole, and naming what went wrong."""
+"""One HTTP request to a provider: sending it, reading it whole, and noticing when nothing comes."""
 
 from __future__ import annotations
 
 import asyncio
-import io
-from collections.abc import AsyncIterator, Mapping
-from contextlib import asynccontextmanager
+import contextlib
+from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, Protocol, TypeVar
 
-import aiohttp
-import yarl
-
-from hermes.core.errors import ConnectionLost, ProviderError
+from hermes.core.errors import ProviderError
+from hermes.providers.connection import Answer
 from hermes.providers.fields import parse_json
+from hermes.providers.network_errors import garbled, stalled
 from hermes.providers.refusals import error_from_event, refusal_from_answer
 from hermes.providers.stall_watch import StallWatch
+from hermes.providers.way import Way
 
 LARGEST_ANSWER = 64 * 1024 * 1024
 LARGEST_ERROR = 64 * 1024
-_LARGE_BODY = 1024 * 1024
 
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Way:
-    """What all calls to one address have in common."""
-
-    host: str
-    url: yarl.URL = field(repr=False)
-    headers: Mapping[str, str] = field(repr=False)
-    secrets: tuple[str, ...] = field(repr=False)
-    proxy: str | None = field(repr=False)
-    timeout: aiohttp.ClientTimeout
+T = TypeVar("T")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -48,53 +36,71 @@ class HttpCall:
         return self.way.host
 
 
-@asynccontextmanager
-async def opened(
-    session: aiohttp.ClientSession, call: HttpCall
-) -> AsyncIterator[aiohttp.ClientResponse]:
-    """The answer, once its headers are there and say success."""
-    # aiohttp sends large bytes in one go and warns about it; a file-like body goes out in pieces.
-    body = io.BytesIO(call.body) if len(call.body) >= _LARGE_BODY else call.body
-    async with session.post(
-        call.way.url,
-        data=body,
-        headers=call.way.headers,
-        proxy=call.way.proxy,
-        timeout=call.way.timeout,
-        # A redirect would carry the key to wherever it points.
-        allow_redirects=False,
-    ) as response:
-        if not 200 <= response.status < 300:
-            said = await read_at_most(response, LARGEST_ERROR)
-            raise refusal_from_answer(
-                call.host, response.status, response.headers, said, call.way.secrets
-            )
-        yield response
+class Carrier(Protocol):
+    """Brings a request to a provider and its answer back."""
+
+    async def ask(self, way: Way, body: bytes) -> Answer:
+        """Raises a ProviderError when that cannot be done."""
 
 
-async def read_answer(session: aiohttp.ClientSession, call: HttpCall) -> dict[str, Any]:
+async def exchange(
+    carrier: Carrier, call: HttpCall, read: Callable[[Answer, StallWatch], Awaitable[T]]
+) -> T:
+    """Send the request and let `read` take the answer, if it is a success and something comes."""
+    watch = StallWatch(call.patience)
+    try:
+        answer = await carrier.ask(call.way, call.body)
+        try:
+            if not 200 <= answer.status < 300:
+                raise await _refusal(call, answer)
+            return await read(answer, watch)
+        finally:
+            answer.release()
+    except asyncio.CancelledError:
+        if watch.has_struck:
+            raise stalled(call.host, call.patience) from None
+        raise
+    finally:
+        watch.stop()
+
+
+async def read_answer(carrier: Carrier, call: HttpCall) -> dict[str, Any]:
     """The whole answer of a call that is not streamed."""
-    async with watched(call) as watch, opened(session, call) as response:
-        body = await read_at_most(response, LARGEST_ANSWER + 1, watch)
+
+    async def read(answer: Answer, watch: StallWatch) -> bytes:
+        return await read_at_most(answer, LARGEST_ANSWER + 1, watch)
+
+    body = await exchange(carrier, call, read)
     if len(body) > LARGEST_ANSWER:
-        raise garbled(call, f"an answer of more than {LARGEST_ANSWER} bytes")
+        raise garbled(call.host, f"an answer of more than {LARGEST_ANSWER} bytes")
     return parsed_object(call, body)
 
 
-@asynccontextmanager
-async def watched(call: HttpCall) -> AsyncIterator[StallWatch]:
-    """Around everything that waits for the network: its errors become ours."""
-    watch = StallWatch(call.patience)
-    try:
-        yield watch
-    except asyncio.CancelledError:
-        if watch.has_struck:
-            raise _stalled(call) from None
-        raise
-    except (TimeoutError, aiohttp.ClientError, OSError) as error:
-        raise network_error(call, error) from error
-    finally:
-        watch.stop()
+class _Enough(Exception):
+    """Ends the reading of a body."""
+
+
+async def read_at_most(answer: Answer, limit: int, watch: StallWatch | None = None) -> bytes:
+    parts: list[bytes] = []
+    left = limit
+
+    def take(part: bytes) -> None:
+        nonlocal left
+        parts.append(part[:left])
+        left -= len(part)
+        if watch is not None:
+            watch.saw_life()
+        if left <= 0:
+            raise _Enough
+
+    with contextlib.suppress(_Enough):
+        await answer.pass_to(take)
+    return b"".join(parts)
+
+
+async def _refusal(call: HttpCall, answer: Answer) -> ProviderError:
+    said = await read_at_most(answer, LARGEST_ERROR)
+    return refusal_from_answer(call.host, answer.status, answer.headers, said, call.way.secrets)
 
 
 def parsed_object(call: HttpCall, data: bytes) -> dict[str, Any]:
@@ -102,59 +108,9 @@ def parsed_object(call: HttpCall, data: bytes) -> dict[str, Any]:
     try:
         parsed = parse_json(data)
     except ValueError:
-        raise garbled(call, "something that is not JSON") from None
+        raise garbled(call.host, "something that is not JSON") from None
     if parsed.__class__ is not dict:
-        raise garbled(call, "JSON that is not an object")
+        raise garbled(call.host, "JSON that is not an object")
     if parsed.get("error"):
         raise error_from_event(parsed, host=call.host, secrets=call.way.secrets)
     return parsed
-
-
-def garbled(call: HttpCall, what: str) -> ProviderError:
-    return ProviderError(f"{call.host} sent {what}.", code="garbled")
-
-
-def network_error(call: HttpCall, error: Exception) -> ProviderError:
-    """Says what happened to the connection; the original's text may name addresses, not secrets."""
-    host = call.host
-    if isinstance(error, aiohttp.ClientConnectorCertificateError | aiohttp.ClientSSLError):
-        return ProviderError(
-            f"{host} has a TLS certificate that cannot be verified; check base_url.", code="tls"
-        )
-    if isinstance(error, aiohttp.ConnectionTimeoutError):
-        return ConnectionLost(f"{host} did not accept a connection in time.", code="unreachable")
-    if isinstance(error, aiohttp.ClientConnectorError | aiohttp.ClientProxyConnectionError):
-        return ConnectionLost(
-            f"Could not connect to {host}; check base_url and that it is running.",
-            code="unreachable",
-        )
-    if isinstance(error, aiohttp.ClientHttpProxyError):
-        return ProviderError(
-            f"The proxy on the way to {host} answered {error.status}; check HTTPS_PROXY.",
-            code="proxy_refused",
-        )
-    if isinstance(error, aiohttp.ClientResponseError):
-        return garbled(call, "something that is not a valid HTTP answer")
-    return ConnectionLost(
-        f"The connection to {host} broke off before its answer was complete.",
-        code="connection_lost",
-    )
-
-
-def _stalled(call: HttpCall) -> ProviderError:
-    return ProviderError(f"{call.host} sent nothing for {call.patience:g} s.", code="stalled")
-
-
-async def read_at_most(
-    response: aiohttp.ClientResponse, limit: int, watch: StallWatch | None = None
-) -> bytes:
-    parts: list[bytes] = []
-    left = limit
-    async for part in response.content.iter_any():
-        parts.append(part[:left])
-        left -= len(part)
-        if watch is not None:
-            watch.saw_life()
-        if left <= 0:
-            break
-    return b"".join(parts)
