@@ -35,7 +35,7 @@ from hermes.contract.results import result_to_dict
 from hermes.core.events import Event, ToolProgress
 from hermes.core.messages import Content, Message
 from hermes.core.ports import Transcript
-from hermes.core.turn import Usage
+from hermes.core.turn import TurnParameters, Usage
 from hermes.providers.base import dialect_for
 from hermes.providers.clients import HttpClients
 from hermes.providers.sdk import SdkClients
@@ -99,6 +99,7 @@ class AIAgent(Cooperative):
         tool_complete_callback: Callback = None,
         notice_callback: Callback = None,
         clients: Callable[[], HttpClients] | None = None,
+        parameters: TurnParameters | None = None,
         quiet_mode: bool = True,
         skip_context_files: bool = True,
         skip_memory: bool = True,
@@ -138,6 +139,7 @@ class AIAgent(Cooperative):
         self.tool_complete_callback = tool_complete_callback
         self.notice_callback = notice_callback
         self.last_activity = (time.monotonic(), "created")
+        self.parameters = parameters or TurnParameters()
         self._session_db = session_db
         self._clients = clients or _background.clients
         self._stop = StopSignal()
@@ -153,7 +155,7 @@ class AIAgent(Cooperative):
 
     def run_conversation(
         self,
-        user_message: Content,
+        user_message: Content | None,
         conversation_history: Sequence[Message] | None = None,
         task_id: str | None = None,
     ) -> dict[str, Any]:
@@ -258,7 +260,7 @@ class AIAgent(Cooperative):
         )
 
     def _fill_turn_seams(self, task_id: str | None) -> AgentSeams:
-        registry = _tools_of(self.enabled_toolsets)
+        registry = _tools_of(() if self.parameters.is_plain else self.enabled_toolsets)
         context = ToolContext(
             workspace=_workspace_at(self.workspace, self.confine),
             stop=self._stop.event,
@@ -270,13 +272,15 @@ class AIAgent(Cooperative):
             identity=self.identity,
             workspace=context.workspace.root,
             added_by_caller=self.ephemeral_system_prompt,
+            is_plain=self.parameters.is_plain,
         )
         return AgentSeams(
             ask=lambda api_kwargs: reply_from(self._api_call()(api_kwargs)),
             dialect=self._call_seams.dialect,
             model=lambda: self.model,
             system_prompt=lambda: prompt,
-            reasoning_effort=reasoning_effort(self.reasoning_config),
+            reasoning_effort=self.parameters.reasoning_effort
+            or reasoning_effort(self.reasoning_config),
             registry=registry,
             run_tool=lambda name, arguments: registry.run(name, arguments, context),
             emit=self._emit,
@@ -286,6 +290,8 @@ class AIAgent(Cooperative):
             is_interrupted=lambda: self._interrupt_requested,
             use_fallback=lambda: adopt_provider(self, self._fallback),
             max_iterations=self.max_iterations,
+            parameters=self.parameters,
+            is_watched=lambda: self._has_stream_consumers(),
         )
 
     def _api_call(self) -> Callable[[Mapping[str, Any]], Any]:

@@ -28,7 +28,7 @@ from hermes.contract.running import AgentTurn, Pair, run_turn
 from hermes.contract.streams import turn_view
 from hermes.contract.tools import toolset_list
 from hermes.core.ids import derive_chat_session_id as _derive_chat_session_id
-from hermes.core.messages import Content, Message
+from hermes.core.messages import Content, Message, user
 from hermes.core.turn import TurnParameters
 from hermes.providers.clients import HttpClients
 from hermes.runs.threads import Threads
@@ -161,6 +161,7 @@ class APIServerAdapter:
                 if (parameters or TurnParameters()).persist
                 else None,
                 clients=clients,
+                parameters=parameters,
                 **callbacks_and_scope,
             )
         )
@@ -168,7 +169,7 @@ class APIServerAdapter:
     async def _run_agent(
         self,
         *,
-        user_message: Content,
+        user_message: Content | None,
         conversation_history: Sequence[Message],
         ephemeral_system_prompt: str | None = None,
         session_id: str | None = None,
@@ -269,7 +270,7 @@ class APIServerAdapter:
         agent_task: asyncio.Future[Any],
         agent_ref: AgentRef | None,
         conversation_history: Sequence[Message],
-        user_message: Content,
+        user_message: Content | None,
         instructions: str | None,
         conversation: str | None,
         store: bool,
@@ -285,7 +286,7 @@ class APIServerAdapter:
             record
             or NewRecord(
                 store=store,
-                user_message=user_message,
+                opening=[user(user_message or "")],
                 given_history=conversation_history,
                 whole_history=conversation_history,
                 instructions=instructions,
@@ -414,7 +415,7 @@ class APIServerAdapter:
             agent_task=stream.turn.task,
             agent_ref=stream.turn.agent_ref,
             conversation_history=stream.record.given_history,
-            user_message=stream.record.user_message,
+            user_message=stream.user_message,
             instructions=stream.record.instructions,
             conversation=stream.record.conversation,
             store=stream.record.store,

@@ -12,9 +12,18 @@ IDENTITY = (
 
 
 def system_prompt(
-    *, identity: str | None, workspace: Path | None, added_by_caller: str | None
+    *,
+    identity: str | None,
+    workspace: Path | None,
+    added_by_caller: str | None,
+    is_plain: bool = False,
 ) -> str:
-    """Stable parts first, so that providers can cache the prefix across requests."""
+    """Stable parts first, so that providers can cache the prefix across requests.
+
+    The plain model is told what the caller says, and nothing of tools it does not have.
+    """
+    if is_plain:
+        return added_by_caller or ""
     parts = [identity or IDENTITY]
     if workspace is not None:
         parts.append(f"Your workspace is the folder {workspace}; relative paths start there.")

@@ -30,7 +30,10 @@ def ask_patiently(seams: AgentSeams, api_kwargs: dict[str, Any]) -> Reply:
             failure = classify(error)
             if attempt == TRIES or not failure.is_retryable:
                 raise ProviderError(
-                    failure.message, status_code=failure.status_code, code=failure.kind.value
+                    failure.message,
+                    status_code=failure.status_code,
+                    code=failure.kind.value,
+                    retry_after=failure.retry_after,
                 ) from error
             _wait(seams, failure, attempt)
     raise AssertionError("unreachable: the last attempt returns or raises")

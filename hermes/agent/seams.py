@@ -7,13 +7,13 @@ is called, so that what an embedder replaces on the object is what runs. Tests f
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 from hermes.agent.stopping import StopSignal
 from hermes.core.events import Emit
 from hermes.core.messages import Message
-from hermes.core.turn import Usage
+from hermes.core.turn import TurnParameters, Usage
 from hermes.providers.base import Dialect
 from hermes.providers.reply import Reply
 from hermes.tools.registry import Registry
@@ -61,3 +61,6 @@ class AgentSeams:
     use_fallback: Callable[[], str | None]
     """Switch to the configured fallback model and return its name; None when there is none left."""
     max_iterations: int
+    parameters: TurnParameters = field(default_factory=TurnParameters)
+    is_watched: Callable[[], bool] = lambda: False
+    """Whether somebody reads the answer while it is written: then nothing of it can be unsaid."""

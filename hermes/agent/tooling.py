@@ -16,12 +16,23 @@ from hermes.core.messages import Message
 from hermes.fibers import blocking
 from hermes.providers.reply import ToolCall
 
+OVER_LIMIT = "Not run: no more tool calls are allowed in this turn. Answer with what you know."
 
-def run_tool_calls(seams: AgentSeams, calls: Sequence[ToolCall]) -> Iterator[Message]:
-    """The tool messages that answer `calls`, each as soon as its tool is done."""
-    for call in calls:
+
+def run_tool_calls(
+    seams: AgentSeams, calls: Sequence[ToolCall], *, already: int = 0
+) -> Iterator[Message]:
+    """The tool messages that answer `calls`, each as soon as its tool is done.
+
+    `already` calls were made before in this turn; those over the client's limit are not made.
+    """
+    limit = seams.parameters.max_tool_calls
+    for made, call in enumerate(calls, start=already):
         if seams.is_interrupted():
             raise Interrupted("The turn was interrupted.")
+        if limit is not None and made >= limit:
+            yield messages.tool(call.id, call.name, OVER_LIMIT)
+            continue
         shown = _shown_arguments(call.arguments)
         seams.emit(ToolStarted(call.id, call.name, shown))
         output = blocking(partial(seams.run_tool, call.name, call.arguments))

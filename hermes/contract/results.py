@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from hermes.core.turn import Outcome, TurnResult, Usage
+from hermes.core.turn import Failure, Outcome, TurnResult, Usage
 
 OUTCOMES = {outcome.value: outcome for outcome in Outcome}
 
@@ -25,6 +25,8 @@ def result_from(result: Mapping[str, Any], usage: Mapping[str, Any]) -> TurnResu
         outcome=_outcome(result),
         error=str(error) if error else None,
         messages=messages if isinstance(messages, list) else [],
+        failure=_failure(result),
+        pending=_pending(result),
         usage=_usage(usage, result),
         session_id=session_id if isinstance(session_id, str) and session_id else None,
         api_calls=_count(result, "api_calls"),
@@ -43,6 +45,9 @@ def result_to_dict(result: TurnResult, session_id: str | None) -> dict[str, Any]
         "interrupted": result.outcome is Outcome.INTERRUPTED,
         "outcome": result.outcome.value,
         "error": result.error,
+        "error_code": result.failure.code if result.failure else None,
+        "retry_after": result.failure.retry_after if result.failure else None,
+        "pending_tool_calls": list(result.pending),
         "session_id": session_id,
         "input_tokens": result.usage.input_tokens,
         "output_tokens": result.usage.output_tokens,
@@ -63,6 +68,20 @@ def _outcome(result: Mapping[str, Any]) -> Outcome:
     if result.get("partial") is True or result.get("completed") is False:
         return Outcome.TRUNCATED
     return Outcome.COMPLETED
+
+
+def _failure(result: Mapping[str, Any]) -> Failure | None:
+    code, retry_after = result.get("error_code"), result.get("retry_after")
+    if not isinstance(code, str) or not code:
+        return None
+    seconds = float(retry_after) if isinstance(retry_after, int | float) else None
+    return Failure(code=code, retry_after=seconds)
+
+
+def _pending(result: Mapping[str, Any]) -> tuple[dict[str, Any], ...]:
+    calls = result.get("pending_tool_calls")
+    found = calls if isinstance(calls, list) else []
+    return tuple(call for call in found if isinstance(call, dict))
 
 
 def _usage(usage: Mapping[str, Any], result: Mapping[str, Any]) -> Usage:

@@ -129,11 +129,18 @@ class ProviderError(HermesError):
     """A model provider refused, broke off or answered nonsense. The message is safe to show."""
 
     def __init__(
-        self, message: str, *, status_code: int | None = None, code: str = "provider_error"
+        self,
+        message: str,
+        *,
+        status_code: int | None = None,
+        code: str = "provider_error",
+        retry_after: float | None = None,
     ) -> None:
         super().__init__(message)
         self.status_code = status_code
         self.code = code
+        self.retry_after = retry_after
+        """How many seconds it asked us to wait."""
 
 
 class ConnectionLost(ProviderError):

@@ -2,11 +2,51 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import Enum
+from typing import Any
 
-from hermes.core.messages import Content, Message
+from hermes.core.messages import Content, Message, user
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Sampling:
+    """How the model chooses its words. None leaves it to the provider."""
+
+    temperature: float | None = None
+    top_p: float | None = None
+    max_tokens: int | None = None
+    """For the whole answer, over all model calls of the turn."""
+    stop: tuple[str, ...] = ()
+    seed: int | None = None
+    presence_penalty: float | None = None
+    frequency_penalty: float | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AnswerFormat:
+    """The answer must be JSON; with a schema, JSON that keeps to it."""
+
+    name: str = "answer"
+    schema: Mapping[str, Any] | None = None
+    strict: bool = False
+    description: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ClientTools:
+    """Tools that the client runs itself. A call to one of them ends the turn."""
+
+    tools: tuple[dict[str, Any], ...] = ()
+    """Definitions in the chat-completions shape."""
+    choice: str | dict[str, Any] = "auto"
+    """`auto`, `none`, `required`, or a function by name in the chat-completions shape."""
+    parallel: bool | None = None
+
+    @property
+    def names(self) -> frozenset[str]:
+        return frozenset(str(tool["function"]["name"]) for tool in self.tools)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -15,24 +55,46 @@ class TurnParameters:
 
     persist: bool = False
     """Whether the turn's messages belong to a stored session."""
+    sampling: Sampling = field(default_factory=Sampling)
+    answer_format: AnswerFormat | None = None
+    """None: any text will do."""
+    reasoning_effort: str | None = None
+    client_tools: ClientTools = field(default_factory=ClientTools)
+    tool_results: tuple[Message, ...] = ()
+    """Tool messages that answer the client's calls of the turn before."""
+    max_tool_calls: int | None = None
+    """How many calls of the server's tools the turn may make."""
+    alias: str | None = None
+    """The configured model alias that answers; None: the agent itself."""
+    is_plain: bool = False
+    """The model alone: no tools of the server, no identity, nothing kept."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TurnCall:
     """One request to the agent."""
 
-    user_message: Content
+    user_message: Content | None
+    """None: nothing new is said; the turn goes on with `parameters.tool_results`."""
     history: Sequence[Message] = ()
     system_prompt: str | None = None
     session_id: str | None = None
     session_key: str | None = None
     parameters: TurnParameters = field(default_factory=TurnParameters)
 
+    @property
+    def opening(self) -> list[Message]:
+        """The messages this turn begins with."""
+        said = [] if self.user_message is None else [user(self.user_message)]
+        return [*self.parameters.tool_results, *said]
+
 
 class Outcome(Enum):
     """How a turn ended: one fact, not three booleans."""
 
     COMPLETED = "completed"
+    WAITING = "waiting"
+    """The model called tools of the client; the next turn brings their results."""
     TRUNCATED = "truncated"
     """The model stopped at a limit (output length, iteration budget): the text is a beginning."""
     INTERRUPTED = "interrupted"
@@ -61,6 +123,16 @@ class Usage:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Failure:
+    """Why a turn failed, as far as the one who asked can do something about it."""
+
+    code: str
+    """A stable name: `rate_limited`, `context_overflow`, `invalid_structured_output` …"""
+    retry_after: float | None = None
+    """Seconds after which the same request may succeed, where the provider said so."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class TurnResult:
     """What a turn produced."""
 
@@ -68,7 +140,11 @@ class TurnResult:
     """The final answer; with another outcome than COMPLETED, what there is of it."""
     outcome: Outcome = Outcome.COMPLETED
     error: str | None = None
-    """Why the outcome is not COMPLETED, in words for the caller."""
+    """Why there is no whole answer, in words for the caller."""
+    failure: Failure | None = None
+    """With FAILED, more about it, where more is known."""
+    pending: Sequence[dict[str, Any]] = ()
+    """With WAITING, the client's calls in the chat-completions shape."""
     messages: Sequence[Message] = ()
     """The transcript: the history the agent was given, then this turn (or this turn only)."""
     usage: Usage = field(default_factory=Usage)
@@ -77,4 +153,5 @@ class TurnResult:
 
     @property
     def is_complete(self) -> bool:
-        return self.outcome is Outcome.COMPLETED
+        """Whether the model said all it wanted to say."""
+        return self.outcome in (Outcome.COMPLETED, Outcome.WAITING)

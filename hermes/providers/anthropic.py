@@ -64,7 +64,7 @@ class Anthropic:
             "system": system_blocks(prompt) or None,
             "tools": [_tool(tool) for tool in prompt.tools] or None,
             # The two exclude each other.
-            "temperature": None if thinks else prompt.temperature,
+            "temperature": None if thinks else prompt.sampling.temperature,
             "thinking": {"type": "enabled", "budget_tokens": budget} if thinks else None,
         }
         chosen = {key: value for key, value in optional.items() if value is not None}
@@ -130,9 +130,9 @@ def ends_answer(event: dict[str, Any]) -> bool:
 def _limits(prompt: Prompt) -> tuple[int, int]:
     """The length of the answer and, within it, of the thinking."""
     wanted = _BUDGETS.get(prompt.reasoning_effort or "", 0)
-    if prompt.max_tokens is None:
+    if prompt.sampling.max_tokens is None:
         return DEFAULT_MAX_TOKENS + wanted, wanted
-    return prompt.max_tokens, min(wanted, prompt.max_tokens - SMALLEST_BUDGET)
+    return prompt.sampling.max_tokens, min(wanted, prompt.sampling.max_tokens - SMALLEST_BUDGET)
 
 
 def _tool(tool: dict[str, Any]) -> dict[str, Any]:

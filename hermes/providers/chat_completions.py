@@ -48,9 +48,9 @@ class ChatCompletions:
         limit = "max_completion_tokens" if is_openai_reasoning_model(prompt.model) else "max_tokens"
         optional = {
             "tools": list(prompt.tools) or None,
-            limit: prompt.max_tokens,
+            limit: prompt.sampling.max_tokens,
             "reasoning_effort": prompt.reasoning_effort,
-            "temperature": prompt.temperature,
+            "temperature": prompt.sampling.temperature,
         }
         chosen = {key: value for key, value in optional.items() if value is not None}
         return {"model": prompt.model, "messages": _messages(prompt), **chosen}

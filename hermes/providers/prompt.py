@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 from hermes.core.messages import Message
+from hermes.core.turn import AnswerFormat, Sampling
 
 _REASONING_MODEL = re.compile(r"^(o[1-9]|gpt-([5-9]|[1-9]\d)|codex)")
 
@@ -21,9 +22,12 @@ class Prompt:
     messages: Sequence[Message]
     tools: Sequence[dict[str, Any]]
     """Tool definitions in the chat-completions shape."""
-    max_tokens: int | None = None
+    sampling: Sampling = field(default_factory=Sampling)
     reasoning_effort: str | None = None
-    temperature: float | None = None
+    answer_format: AnswerFormat | None = None
+    tool_choice: str | dict[str, Any] = "auto"
+    """`auto`, `none`, `required`, or a function by name in the chat-completions shape."""
+    parallel_tool_calls: bool | None = None
 
 
 def is_openai_reasoning_model(model: str) -> bool:

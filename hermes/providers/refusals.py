@@ -20,18 +20,7 @@ _CONNECTION_LOST = re.compile(
 
 
 class RefusedByProvider(ProviderError):
-    """The provider answered with an error; `retry_after` is how long it asked us to wait."""
-
-    def __init__(
-        self,
-        message: str,
-        *,
-        status_code: int | None = None,
-        code: str = "provider_error",
-        retry_after: float | None = None,
-    ) -> None:
-        super().__init__(message, status_code=status_code, code=code)
-        self.retry_after = retry_after
+    """The provider answered with an error."""
 
 
 def says_connection_lost(message: str) -> bool:

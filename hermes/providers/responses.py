@@ -42,8 +42,8 @@ class Responses:
         optional = {
             "instructions": prompt.system,
             "tools": flat_tools(prompt.tools) or None,
-            "max_output_tokens": prompt.max_tokens,
-            "temperature": prompt.temperature,
+            "max_output_tokens": prompt.sampling.max_tokens,
+            "temperature": prompt.sampling.temperature,
             "reasoning": {"effort": effort} if effort else None,
             # Nothing is stored on their side, so the thinking has to travel with us. Models that
             # do not think refuse this.

@@ -28,6 +28,7 @@ from hermes.wire.chat import (
     incomplete_headers,
     parse_chat,
 )
+from hermes.wire.conversation import refuse_stray_results
 
 
 async def create(request: web.Request, seams: Seams) -> web.StreamResponse:
@@ -64,13 +65,16 @@ async def _turn_call(seams: Seams, asked: ChatRequest, caller: Caller) -> TurnCa
     else:
         session_id = derive_chat_session_id(asked.system_prompt, asked.first_user_text)
         history = asked.history
+    refuse_stray_results(history, asked.tool_results, param="messages")
     return TurnCall(
         user_message=asked.user_message,
         history=history,
         system_prompt=asked.system_prompt,
         session_id=session_id,
         session_key=caller.session_key,
-        parameters=TurnParameters(persist=caller.session_id is not None),
+        parameters=TurnParameters(
+            persist=caller.session_id is not None, tool_results=tuple(asked.tool_results)
+        ),
     )
 
 

@@ -21,7 +21,7 @@ def finished_response(head: ResponseHead, result: TurnResult, record: NewRecord)
     """The response object of a finished turn; a failed turn is an error, not an answer."""
     if result.outcome is Outcome.FAILED:
         raise agent_incomplete(result)
-    prior = prior_count(record.given_history, record.user_message, result)
+    prior = prior_count(record.given_history, record.opening, result)
     output = output_items(result, prior=prior)
     return ended_response(head, result, output=output, ended_at=int(time.time()))
 
@@ -32,7 +32,7 @@ async def save(
     """Store the response with this turn's messages, linked to the chain it continues."""
     if not record.store:
         return
-    turn = turn_messages(record.given_history, record.user_message, result)
+    turn = turn_messages(record.given_history, record.opening, result)
     entry = {
         "response": response,
         "conversation_history": [*record.whole_history, *turn],

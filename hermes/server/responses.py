@@ -26,6 +26,7 @@ from hermes.server.turns import (
     stored_history,
     stream_headers,
 )
+from hermes.wire.conversation import refuse_stray_results
 from hermes.wire.responses import ResponseHead, ResponsesRequest, parse_responses
 
 TRUNCATED_HISTORY = 100
@@ -52,6 +53,7 @@ async def create(request: web.Request, seams: Seams) -> web.StreamResponse:
         stream = ResponseStream(
             head=_head(seams, asked, chain),
             turn=start_turn(seams.run_turn, call),
+            user_message=call.user_message,
             record=_new_record(asked, call, chain),
             headers=stream_headers(request, seams, headers),
         )
@@ -120,6 +122,7 @@ def _find(
 
 def _turn_call(asked: ResponsesRequest, caller: Caller, chain: _Chain) -> TurnCall:
     history = [*chain.history, *asked.history]
+    refuse_stray_results(history, asked.tool_results, param="input")
     if asked.truncation == "auto":
         history = history[-TRUNCATED_HISTORY:]
     return TurnCall(
@@ -128,7 +131,7 @@ def _turn_call(asked: ResponsesRequest, caller: Caller, chain: _Chain) -> TurnCa
         system_prompt=asked.system_prompt(chain.instructions),
         session_id=caller.session_id or chain.session_id or new_id("session-"),
         session_key=caller.session_key,
-        parameters=TurnParameters(persist=asked.store),
+        parameters=TurnParameters(persist=asked.store, tool_results=tuple(asked.tool_results)),
     )
 
 
@@ -139,7 +142,7 @@ def _lasting_instructions(asked: ResponsesRequest, chain: _Chain) -> str | None:
 def _new_record(asked: ResponsesRequest, call: TurnCall, chain: _Chain) -> NewRecord:
     return NewRecord(
         store=asked.store,
-        user_message=call.user_message,
+        opening=call.opening,
         given_history=call.history,
         whole_history=[*chain.history, *asked.history],
         instructions=_lasting_instructions(asked, chain),

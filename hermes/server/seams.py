@@ -37,7 +37,8 @@ class NewRecord:
     """What is needed, besides the answer, to store a response so that it can be continued."""
 
     store: bool
-    user_message: Content
+    opening: Sequence[Message]
+    """What this turn began with: the results of the client's tools, the user's message."""
     given_history: Sequence[Message]
     """The history the agent was given; with `truncation: auto` only the end of the whole."""
     whole_history: Sequence[Message]
@@ -55,6 +56,7 @@ class ResponseStream:
 
     head: ResponseHead
     turn: LiveTurn
+    user_message: Content | None
     record: NewRecord
     headers: Mapping[str, str]
 

@@ -124,7 +124,7 @@ async def chat_stream(request: web.Request, seams: Seams) -> web.StreamResponse:
         run_id=new_id("run_"),
         session_id=str(call.session_id),
         message_id=new_id("msg_"),
-        user_message=call.user_message,
+        opening=call.opening,
         history=call.history,
     )
     turn = start_turn(seams.run_turn, call)

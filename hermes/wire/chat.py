@@ -28,7 +28,8 @@ class ChatRequest:
     stream: bool
     include_usage: bool
     system_prompt: str | None
-    user_message: Content
+    user_message: Content | None
+    tool_results: list[Message]
     history: list[Message]
     first_user_text: str
 
@@ -56,6 +57,7 @@ def parse_chat(body: Mapping[str, Any]) -> ChatRequest:
         ),
         system_prompt=conversation.system_prompt,
         user_message=conversation.user_message,
+        tool_results=conversation.tool_results,
         history=conversation.history,
         first_user_text=conversation.first_user_text,
     )
@@ -156,6 +158,8 @@ def finish_reason(result: TurnResult, *, has_text: bool | None = None) -> str:
     match result.outcome:
         case Outcome.COMPLETED:
             return "stop"
+        case Outcome.WAITING:
+            return "tool_calls"
         case Outcome.TRUNCATED:
             return "length"
         case Outcome.INTERRUPTED:

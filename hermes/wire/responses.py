@@ -22,6 +22,7 @@ from hermes.wire.transcript import turn_messages as turn_messages
 
 STATUSES = {
     Outcome.COMPLETED: "completed",
+    Outcome.WAITING: "completed",
     Outcome.TRUNCATED: "incomplete",
     Outcome.INTERRUPTED: "incomplete",
     Outcome.FAILED: "failed",
@@ -34,7 +35,8 @@ class ResponsesRequest:
 
     model: str | None
     stream: bool
-    user_message: Content
+    user_message: Content | None
+    tool_results: list[Message]
     history: list[Message]
     """Messages the request itself brings along, before the user's."""
     instructions: str | None
@@ -90,6 +92,7 @@ def parse_responses(body: Mapping[str, Any]) -> ResponsesRequest:
         model=text(body, "model"),
         stream=boolean(body, "stream", False),
         user_message=said.user_message,
+        tool_results=said.tool_results,
         history=said.history,
         instructions=text(body, "instructions"),
         added_instructions=said.system_prompt,

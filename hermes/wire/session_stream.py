@@ -21,7 +21,7 @@ from hermes.core.events import (
     TurnEnded,
     is_internal,
 )
-from hermes.core.messages import Content, Message
+from hermes.core.messages import Message
 from hermes.core.turn import Outcome, TurnResult, Usage
 from hermes.wire.answer import StreamedAnswer
 from hermes.wire.chat import ERROR_CODES, failure_message, incomplete_details
@@ -39,12 +39,12 @@ class SessionEncoder:
         run_id: str,
         session_id: str,
         message_id: str,
-        user_message: Content,
+        opening: Sequence[Message],
         history: Sequence[Message] = (),
     ) -> None:
         self._names = {"run_id": run_id, "session_id": session_id}
         self._message_id = message_id
-        self._user_message = user_message
+        self._opening = opening
         self._history = history
         self._before_seq = f"event: assistant.delta\ndata: {json.dumps(self._names)[:-1]}"
         self._seq = 0
@@ -113,7 +113,7 @@ class SessionEncoder:
         ) + self._event("run.completed", **self._ending(result), **details)
 
     def _ending(self, result: TurnResult) -> dict[str, Any]:
-        turn = turn_messages(self._history, self._user_message, result)
+        turn = turn_messages(self._history, self._opening, result)
         said = [message for message in turn if message.get("role") in ("assistant", "tool")]
         return {"messages": said, "usage": session_usage(result.usage)}
 

@@ -5,40 +5,42 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from hermes.core.messages import Content, Message, assistant, tool_calls_of, user
+from hermes.core.messages import Message, assistant, tool_calls_of
 from hermes.core.turn import TurnResult
 
 
-def prior_count(history: Sequence[Message], user_message: Content, result: TurnResult) -> int:
-    """How many leading messages of `result.messages` belong to earlier turns."""
+def prior_count(history: Sequence[Message], opening: Sequence[Message], result: TurnResult) -> int:
+    """How many leading messages of `result.messages` belong to earlier turns.
+
+    `opening` is what the turn began with: the user's message, the results of the client's tools.
+    """
     messages = result.messages
-    if _starts_with(messages, [*history, user(user_message)]):
+    if _starts_with(messages, [*history, *opening]):
         return len(history)
-    if messages and _same(messages[0], user(user_message)):
+    if messages and _starts_with(messages, opening):
         return 0
     return len(history) if _starts_with(messages, history) else 0
 
 
 def turn_messages(
-    history: Sequence[Message], user_message: Content, result: TurnResult
+    history: Sequence[Message], opening: Sequence[Message], result: TurnResult
 ) -> list[Message]:
-    """This turn only, beginning with the user's message."""
-    question = user(user_message)
-    turn = list(result.messages[prior_count(history, user_message, result) :])
+    """This turn only, beginning with its opening."""
+    turn = list(result.messages[prior_count(history, opening, result) :])
     if not turn and result.text:
         turn = [assistant(result.text)]
-    if turn and _same(turn[0], question):
+    if turn and _starts_with(turn, opening):
         return turn
-    return [question, *turn]
+    return [*opening, *turn]
 
 
 def stored_history(
-    history: Sequence[Message], user_message: Content, result: TurnResult
+    history: Sequence[Message], opening: Sequence[Message], result: TurnResult
 ) -> list[Message]:
     """What the next turn continues from. A transcript that is already whole is kept as it is."""
-    prior = prior_count(history, user_message, result)
+    prior = prior_count(history, opening, result)
     earlier = result.messages[:prior] if prior else history
-    return [*earlier, *turn_messages(history, user_message, result)]
+    return [*earlier, *turn_messages(history, opening, result)]
 
 
 def _starts_with(messages: Sequence[Message], beginning: Sequence[Message]) -> bool:

@@ -37,6 +37,6 @@ def test_every_field_of_usage_is_added() -> None:
     )
 
 
-def test_only_a_completed_turn_is_complete() -> None:
+def test_a_turn_is_complete_when_the_model_said_all_it_wanted() -> None:
     complete = [outcome for outcome in Outcome if TurnResult(outcome=outcome).is_complete]
-    assert complete == [Outcome.COMPLETED]
+    assert complete == [Outcome.COMPLETED, Outcome.WAITING]

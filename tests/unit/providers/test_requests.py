@@ -6,6 +6,7 @@ from typing import Any
 
 from hermes.core import messages
 from hermes.core.messages import Message
+from hermes.core.turn import Sampling
 from hermes.providers.anthropic import DEFAULT_MAX_TOKENS
 from hermes.providers.base import Prompt, dialect_for
 from tests.unit.providers.dialogues import (
@@ -42,6 +43,8 @@ HISTORY: list[Message] = [
 
 
 def prompt(history: list[Message], **more: Any) -> Prompt:
+    chosen = {name: more.pop(name) for name in ("max_tokens", "temperature") if name in more}
+    more["sampling"] = Sampling(**chosen)
     return Prompt(**{"model": "m", "system": "Be kind.", "messages": history, "tools": [], **more})
 
 
@@ -65,7 +68,7 @@ def test_chat_leaves_out_what_was_not_asked_for() -> None:
 
 def test_chat_names_the_limit_as_the_model_wants_it() -> None:
     more = {"max_tokens": 9, "temperature": 0.0, "reasoning_effort": "low", "tools": [TOOL]}
-    request = CHAT.request(prompt([], **more))
+    request = CHAT.request(prompt([], **dict(more)))
     assert (request["max_tokens"], request["temperature"]) == (9, 0.0)
     assert (request["reasoning_effort"], request["tools"]) == ("low", [TOOL])
     for model in ("gpt-5-mini", "openai/o3", "o4-mini"):

@@ -21,7 +21,9 @@ from hermes.wire.responses import ResponseHead
 from tests.unit.server.fakes import FakeTurns, fake_seams
 
 HEAD = ResponseHead(id="resp_1", created_at=1, model="any")
-RECORD = NewRecord(store=True, user_message="Hello", given_history=(), whole_history=())
+RECORD = NewRecord(
+    store=True, opening=[{"role": "user", "content": "Hello"}], given_history=(), whole_history=()
+)
 
 
 class Wire:

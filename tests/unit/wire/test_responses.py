@@ -80,6 +80,7 @@ def test_a_string_is_one_user_message():
         model=None,
         stream=False,
         user_message="Hi",
+        tool_results=[],
         history=[],
         instructions=None,
         added_instructions=None,
@@ -135,7 +136,7 @@ def test_calls_and_outputs_take_the_chat_shape():
             ]
         }
     )
-    assert asked.history[1:] == [
+    assert [*asked.history[1:], *asked.tool_results] == [
         {"role": "assistant", "content": "Wait.", "tool_calls": [chat_call("a"), chat_call("b")]},
         {"role": "tool", "tool_call_id": "a", "content": "1"},
         {"role": "tool", "tool_call_id": "b", "content": "2"},
@@ -237,11 +238,10 @@ def test_an_item_that_makes_no_sense_is_refused_by_its_place(item: Any, param: s
     "last",
     [
         {"role": "assistant", "content": "x"},
-        {"type": "function_call_output", "call_id": "c", "output": "x"},
         {"role": "system", "content": "x"},
     ],
 )
-def test_the_last_item_must_be_a_user_message(last: dict[str, Any]):
+def test_the_last_item_must_be_a_user_message_or_a_tool_output(last: dict[str, Any]):
     error = refusal({"input": [last]})
     assert error.param == "input"
     assert "user" in error.message

@@ -35,7 +35,11 @@ HISTORY: list[Message] = [
 
 def encoder(history: Sequence[Message] = ()) -> SessionEncoder:
     return SessionEncoder(
-        run_id="run_1", session_id="s1", message_id="msg_1", user_message="new?", history=history
+        run_id="run_1",
+        session_id="s1",
+        message_id="msg_1",
+        opening=[{"role": "user", "content": "new?"}],
+        history=history,
     )
 
 

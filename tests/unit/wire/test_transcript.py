@@ -37,31 +37,31 @@ def result(*transcript: Message, **fields: Any) -> TurnResult:
 
 def test_a_whole_transcript_is_stored_as_it_is():
     whole = [*HISTORY, QUESTION, *ANSWER]
-    assert stored_history(HISTORY, "new?", result(*whole)) == whole
-    assert turn_messages(HISTORY, "new?", result(*whole)) == [QUESTION, *ANSWER]
-    assert prior_count(HISTORY, "new?", result(*whole)) == 4
+    assert stored_history(HISTORY, [QUESTION], result(*whole)) == whole
+    assert turn_messages(HISTORY, [QUESTION], result(*whole)) == [QUESTION, *ANSWER]
+    assert prior_count(HISTORY, [QUESTION], result(*whole)) == 4
 
 
 def test_this_turn_alone_is_put_behind_the_history():
     for turn in (ANSWER, [QUESTION, *ANSWER]):
-        assert turn_messages(HISTORY, "new?", result(*turn)) == [QUESTION, *ANSWER]
-        assert stored_history(HISTORY, "new?", result(*turn)) == [*HISTORY, QUESTION, *ANSWER]
-        assert prior_count(HISTORY, "new?", result(*turn)) == 0
+        assert turn_messages(HISTORY, [QUESTION], result(*turn)) == [QUESTION, *ANSWER]
+        assert stored_history(HISTORY, [QUESTION], result(*turn)) == [*HISTORY, QUESTION, *ANSWER]
+        assert prior_count(HISTORY, [QUESTION], result(*turn)) == 0
 
 
 def test_without_a_transcript_the_answer_itself_is_stored():
     said = {"role": "assistant", "content": "new."}
-    assert turn_messages(HISTORY, "new?", result()) == [QUESTION, said]
-    assert stored_history(HISTORY, "new?", result()) == [*HISTORY, QUESTION, said]
+    assert turn_messages(HISTORY, [QUESTION], result()) == [QUESTION, said]
+    assert stored_history(HISTORY, [QUESTION], result()) == [*HISTORY, QUESTION, said]
 
 
 def test_a_turn_that_left_nothing_stores_the_question():
     nothing = TurnResult(outcome=Outcome.FAILED)
-    assert stored_history(HISTORY, "new?", nothing) == [*HISTORY, QUESTION]
+    assert stored_history(HISTORY, [QUESTION], nothing) == [*HISTORY, QUESTION]
 
 
 def test_a_transcript_without_the_question_gets_it():
-    assert stored_history(HISTORY, "new?", result(*HISTORY, *ANSWER)) == [
+    assert stored_history(HISTORY, [QUESTION], result(*HISTORY, *ANSWER)) == [
         *HISTORY,
         QUESTION,
         *ANSWER,
@@ -71,14 +71,14 @@ def test_a_transcript_without_the_question_gets_it():
 def test_keys_an_agent_adds_do_not_hide_the_history():
     stamped = [{**message, "timestamp": 1.5} for message in [*HISTORY, QUESTION]]
     whole = [*stamped, *ANSWER]
-    assert stored_history(HISTORY, "new?", result(*whole)) == whole
-    assert turn_messages(HISTORY, "new?", result(*whole)) == whole[4:]
+    assert stored_history(HISTORY, [QUESTION], result(*whole)) == whole
+    assert turn_messages(HISTORY, [QUESTION], result(*whole)) == whole[4:]
 
 
 def test_asking_the_same_again_is_a_new_turn():
     once = [QUESTION, {"role": "assistant", "content": "new."}]
-    assert stored_history(once, "new?", result(*once)) == [*once, *once]
-    assert stored_history(once, "new?", result(*once, *once)) == [*once, *once]
+    assert stored_history(once, [QUESTION], result(*once)) == [*once, *once]
+    assert stored_history(once, [QUESTION], result(*once, *once)) == [*once, *once]
 
 
 @given(st.lists(messages, max_size=4), st.lists(messages, max_size=4))
@@ -86,12 +86,12 @@ def test_a_whole_transcript_always_equals_what_is_stored(
     history: list[Message], answer: list[Message]
 ):
     whole = result(*history, QUESTION, *answer)
-    assert stored_history(history, "new?", whole) == whole.messages
-    assert turn_messages(history, "new?", whole) == [QUESTION, *answer]
+    assert stored_history(history, [QUESTION], whole) == whole.messages
+    assert turn_messages(history, [QUESTION], whole) == [QUESTION, *answer]
 
 
 @given(st.lists(messages, max_size=4), st.lists(messages, max_size=6))
 def test_a_turn_always_begins_with_its_question(history: list[Message], handed: list[Message]):
-    assert turn_messages(history, "new?", result(*handed))[0] == QUESTION
-    stored = stored_history(history, "new?", result(*handed))
+    assert turn_messages(history, [QUESTION], result(*handed))[0] == QUESTION
+    stored = stored_history(history, [QUESTION], result(*handed))
     assert stored[: len(history)] == history

@@ -1,0 +1,61 @@
+"""Answers that have to be JSON: checked against what the client asked for, and put right."""
+
+from __future__ import annotations
+
+import functools
+import importlib
+import re
+from collections.abc import Mapping
+from typing import Any
+
+import orjson
+
+from hermes.core.messages import Message, assistant, user
+from hermes.core.turn import AnswerFormat
+
+MOST_REPAIRS = 2
+
+_FENCED = re.compile(r"\s*```(?:json)?\s*\n(.*)\n\s*```\s*", re.DOTALL)
+
+
+def without_fence(text: str) -> str:
+    """JSON that a model has put into a code block, taken out of it."""
+    fenced = _FENCED.fullmatch(text)
+    return fenced.group(1) if fenced else text
+
+
+def fault_of(text: str, wanted: AnswerFormat) -> str | None:
+    """What is wrong with an answer, in words for the model; None when nothing is."""
+    try:
+        value = orjson.loads(text)
+    except orjson.JSONDecodeError as error:
+        return f"it is not valid JSON ({error})"
+    if wanted.schema is None:
+        return None if isinstance(value, dict) else "it is not a JSON object"
+    return _breach(value, wanted.schema)
+
+
+def correction(text: str, fault: str) -> list[Message]:
+    """What the model is told about its faulty answer; no part of the conversation that is kept."""
+    return [
+        assistant(text),
+        user(
+            f"That answer cannot be used: {fault}. Answer again with nothing but the corrected "
+            "JSON: no explanation, no code block."
+        ),
+    ]
+
+
+def _breach(value: Any, schema: Mapping[str, Any]) -> str | None:
+    jsonschema = _jsonschema()
+    validator = jsonschema.validators.validator_for(schema)(schema)
+    error = jsonschema.exceptions.best_match(validator.iter_errors(value))
+    if error is None:
+        return None
+    return f"at {error.json_path} it breaks the required schema: {error.message[:500]}"
+
+
+@functools.cache
+def _jsonschema() -> Any:
+    # Takes a good part of a cold start, and most turns never need it.
+    return importlib.import_module("jsonschema")
