@@ -92,8 +92,9 @@ def _run(seams: AgentSeams, turn: _Turn) -> TurnResult:
         result = _ending(seams, turn, reply)
         if result is not None:
             return result
-        if turn.corrections:
-            continue
+        if not reply.tool_calls:
+            continue  # a faulty answer: the model is told, and asked again
+        turn.corrections.clear()
         seams.emit(SegmentEnd())
         server_calls, client_calls = divided(reply.tool_calls, seams.parameters.client_tools)
         for answer in run_tool_calls(seams, server_calls, already=turn.tool_calls):
