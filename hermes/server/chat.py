@@ -72,9 +72,19 @@ async def _turn_call(seams: Seams, asked: ChatRequest, caller: Caller) -> TurnCa
         system_prompt=asked.system_prompt,
         session_id=session_id,
         session_key=caller.session_key,
-        parameters=TurnParameters(
-            persist=caller.session_id is not None, tool_results=tuple(asked.tool_results)
-        ),
+        parameters=_turn_parameters(asked, persist=caller.session_id is not None),
+    )
+
+
+def _turn_parameters(asked: ChatRequest, *, persist: bool) -> TurnParameters:
+    wanted = asked.parameters
+    return TurnParameters(
+        persist=persist,
+        tool_results=tuple(asked.tool_results),
+        sampling=wanted.sampling,
+        answer_format=wanted.answer_format,
+        reasoning_effort=wanted.reasoning_effort,
+        client_tools=wanted.client_tools,
     )
 
 

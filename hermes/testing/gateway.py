@@ -153,6 +153,7 @@ class LoopbackAdapter(APIServerAdapter):
             session_id=session_id,
             session_db=self._ensure_session_db() if wants_store else None,
             clients=clients,
+            parameters=parameters,
             **callbacks_and_scope,
         )
         make = ImmediateDemo if self._settings.provider.provider == "demo" else AIAgent

@@ -9,9 +9,10 @@ from typing import Any
 from hermes.core.errors import AgentIncomplete, InvalidRequest
 from hermes.core.messages import Content, Message
 from hermes.core.turn import Outcome, TurnResult, Usage
+from hermes.wire.chat_parameters import PLAIN, ChatParameters, read_parameters
 from hermes.wire.content import normalise
-from hermes.wire.conversation import read_plain, read_tool_call, split
-from hermes.wire.lenient import boolean, integer, mapping, required_text, shown, text, wrong_type
+from hermes.wire.conversation import add_name, read_plain, read_tool_call, split
+from hermes.wire.lenient import boolean, mapping, required_text, shown, text, wrong_type
 
 ERROR_CODES = {
     Outcome.TRUNCATED: "output_truncated",
@@ -32,6 +33,7 @@ class ChatRequest:
     tool_results: list[Message]
     history: list[Message]
     first_user_text: str
+    parameters: ChatParameters = PLAIN
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,8 +46,8 @@ class ChatHead:
 
 
 def parse_chat(body: Mapping[str, Any]) -> ChatRequest:
-    """Fields we do not know are left alone; ones we know but cannot do are refused by name."""
-    _refuse_unsupported(body)
+    """Fields we do not know are noted as ignored; what we cannot do is refused by name."""
+    parameters = read_parameters(body)
     messages = [_message(raw, f"messages[{at}]") for at, raw in enumerate(_messages(body))]
     conversation = split(messages, param="messages")
     options = mapping(body, "stream_options") or {}
@@ -60,22 +62,8 @@ def parse_chat(body: Mapping[str, Any]) -> ChatRequest:
         tool_results=conversation.tool_results,
         history=conversation.history,
         first_user_text=conversation.first_user_text,
+        parameters=parameters,
     )
-
-
-def _refuse_unsupported(body: Mapping[str, Any]) -> None:
-    if integer(body, "n", low=1) not in (None, 1):
-        raise InvalidRequest(
-            "Only one choice can be made; leave 'n' out or set it to 1.",
-            param="n",
-            code="unsupported_value",
-        )
-    if boolean(body, "logprobs", False):
-        raise InvalidRequest(
-            "Log probabilities are not available; leave 'logprobs' out.",
-            param="logprobs",
-            code="unsupported_value",
-        )
 
 
 def _messages(body: Mapping[str, Any]) -> list[Any]:
@@ -122,6 +110,8 @@ def _assistant(raw: Mapping[str, Any], param: str) -> Message:
         "role": "assistant",
         "content": None if content is None else normalise(content, param=f"{param}.content"),
     }
+    if "name" in raw:
+        add_name(message, raw, param)
     if calls:
         message["tool_calls"] = [
             read_tool_call(call, f"{param}.tool_calls[{at}]") for at, call in enumerate(calls)
@@ -139,18 +129,32 @@ def _tool(raw: Mapping[str, Any], param: str) -> Message:
 
 def completion(head: ChatHead, result: TurnResult) -> dict[str, Any]:
     """The whole answer. An incomplete turn says so in `finish_reason` and in a `hermes` block."""
-    message = {"role": "assistant", "content": result.text}
+    choice = {
+        "index": 0,
+        "message": _answer_message(result),
+        "logprobs": None,
+        "finish_reason": finish_reason(result),
+    }
     answer: dict[str, Any] = {
         "id": head.id,
         "object": "chat.completion",
         "created": head.created,
         "model": head.model,
-        "choices": [{"index": 0, "message": message, "finish_reason": finish_reason(result)}],
+        "choices": [choice],
         "usage": chat_usage(result.usage),
     }
     if not result.is_complete:
         answer["hermes"] = incomplete_details(result)
     return answer
+
+
+def _answer_message(result: TurnResult) -> Message:
+    """With calls of the client's tools; then there may be no text at all, which is `null`."""
+    message: Message = {"role": "assistant", "content": result.text, "refusal": None}
+    if result.pending:
+        message["content"] = result.text or None
+        message["tool_calls"] = list(result.pending)
+    return message
 
 
 def finish_reason(result: TurnResult, *, has_text: bool | None = None) -> str:

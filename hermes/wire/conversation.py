@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from hermes.core.errors import InvalidRequest
 from hermes.core.messages import Content, Message, text_of, tool_calls_of
 from hermes.wire.content import normalise, plain_text
-from hermes.wire.lenient import required_text, shown, wrong_type
+from hermes.wire.lenient import required_text, shown, text, wrong_type
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,8 +78,18 @@ def read_plain(role: str, raw: dict[str, Any], param: str) -> Message:
     """A message of the roles both dialects share: system, developer, user."""
     content = raw.get("content")
     if role == "user":
-        return {"role": "user", "content": normalise(content, param=f"{param}.content")}
+        said = {"role": "user", "content": normalise(content, param=f"{param}.content")}
+        if "name" in raw:
+            add_name(said, raw, param)
+        return said
     return {"role": "system", "content": plain_text(content, param=f"{param}.content")}
+
+
+def add_name(message: Message, raw: Mapping[str, Any], param: str) -> None:
+    """Who of several speakers this is, where the client says so."""
+    name = text(raw, "name", param=f"{param}.name")
+    if name:
+        message["name"] = name
 
 
 def read_tool_call(raw: Any, param: str) -> dict[str, Any]:

@@ -1,4 +1,4 @@
-"""Every error code that a client can receive is described in docs/api.md."""
+"""Every error code that a client can receive is described in docs/errors.md."""
 
 from __future__ import annotations
 
@@ -27,8 +27,8 @@ def codes_raised_in(tree: ast.AST) -> set[str]:
     }
 
 
-def test_every_error_code_is_in_the_api_page() -> None:
-    text = document("api.md")
+def test_every_error_code_is_in_the_errors_page() -> None:
+    text = document("errors.md")
     codes = {kind.default_code for kind in _family(ApiError)}
     codes.update(code for path in package_files() for code in codes_raised_in(parse(path)))
 

@@ -50,7 +50,7 @@ async def test_the_answer_has_the_agents_words_and_numbers(serve: Serve) -> None
     answer = await (await client.post(CHAT, json=HELLO)).json()
 
     assert answer["model"] == "test-model"
-    assert answer["choices"][0]["message"] == {"role": "assistant", "content": "Hi"}
+    assert answer["choices"][0]["message"]["content"] == "Hi"
     assert answer["usage"]["total_tokens"] == 7
     assert "hermes" not in answer
 

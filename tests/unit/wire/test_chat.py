@@ -51,13 +51,16 @@ def test_one_user_message_is_the_whole_request():
     )
 
 
-def test_earlier_messages_become_history_with_exactly_role_and_content():
+def test_earlier_messages_become_history_with_role_content_and_name():
     asked = parse(
         {"role": "user", "content": "1+1?", "name": "ada"},
         {"role": "assistant", "content": "2", "annotations": []},
         user("and 1 more?"),
     )
-    assert asked.history == [user("1+1?"), {"role": "assistant", "content": "2"}]
+    assert asked.history == [
+        {**user("1+1?"), "name": "ada"},
+        {"role": "assistant", "content": "2"},
+    ]
     assert asked.user_message == "and 1 more?"
     assert asked.first_user_text == "1+1?"
 
@@ -126,9 +129,9 @@ def test_streaming_and_usage_are_read_in_any_spelling():
     assert parse(user(), stream="false").stream is False
 
 
-def test_fields_we_do_not_know_are_left_alone():
-    tools = [{"type": "function", "function": {"name": "f"}}]
-    assert parse(user(), tools=tools, seed=1, acme={"x": 1}, n=1, logprobs=False).user_message
+def test_fields_we_do_not_know_are_ignored_and_named():
+    asked = parse(user(), seed=1, acme={"x": 1}, n=1, logprobs=False)
+    assert asked.parameters.ignored == ("acme",)
 
 
 @pytest.mark.parametrize("messages", [None, [], "hi", {}, 5, [{"role": "system", "content": "x"}]])
@@ -203,7 +206,8 @@ def test_a_completed_turn_is_a_plain_completion():
         "choices": [
             {
                 "index": 0,
-                "message": {"role": "assistant", "content": "Hello"},
+                "message": {"role": "assistant", "content": "Hello", "refusal": None},
+                "logprobs": None,
                 "finish_reason": "stop",
             }
         ],
@@ -217,6 +221,21 @@ def test_a_completed_turn_is_a_plain_completion():
     }
     ChatCompletion.model_validate(answer, strict=True)
     assert incomplete_headers(TurnResult(text="Hello")) == {}
+
+
+@pytest.mark.parametrize(("said", "content"), [("", None), ("Let me look.", "Let me look.")])
+def test_a_turn_that_waits_for_the_client_shows_its_calls(said: str, content: str | None):
+    answer = completion(HEAD, TurnResult(text=said, outcome=Outcome.WAITING, pending=[CALL]))
+    read = ChatCompletion.model_validate(answer, strict=True)
+    assert answer["choices"][0]["finish_reason"] == "tool_calls"
+    assert answer["choices"][0]["message"] == {
+        "role": "assistant",
+        "content": content,
+        "refusal": None,
+        "tool_calls": [CALL],
+    }
+    assert read.choices[0].message.tool_calls is not None
+    assert "hermes" not in answer
 
 
 def test_a_truncated_turn_keeps_its_text_and_says_so():
