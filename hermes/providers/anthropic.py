@@ -9,6 +9,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from hermes.core.errors import ProviderError
+from hermes.core.messages import tool_calls_of
 from hermes.core.turn import Usage
 from hermes.providers.anthropic_blocks import (
     API_MODE,
@@ -28,7 +29,8 @@ from hermes.providers.fields import (
     plain,
     text_field,
 )
-from hermes.providers.prompt import Prompt, function_of
+from hermes.providers.heeded import heeded
+from hermes.providers.prompt import Prompt, asked_for, chosen_function, function_of
 from hermes.providers.refusals import error_from_event, raise_if_error
 from hermes.providers.reply import ReplyBuilder, ToolCall
 
@@ -58,21 +60,23 @@ class Anthropic:
 
     def request(self, prompt: Prompt) -> dict[str, Any]:
         messages = conversation(prompt.messages)
+        sampling = heeded(API_MODE, prompt.model, prompt.sampling, prompt.reasoning_effort)
         limit, budget = _limits(prompt)
-        thinks = budget >= SMALLEST_BUDGET and may_think(messages)
+        thinks = budget >= SMALLEST_BUDGET and may_think(messages) and not _forces_a_tool(prompt)
         optional = {
             "system": system_blocks(prompt) or None,
-            "tools": [_tool(tool) for tool in prompt.tools] or None,
-            # The two exclude each other.
-            "temperature": None if thinks else prompt.sampling.temperature,
+            "tools": [_tool(tool) for tool in prompt.tools or _called_before(prompt)] or None,
+            "tool_choice": _tool_choice(prompt),
+            "temperature": sampling.temperature,
+            "top_p": sampling.top_p,
+            "stop_sequences": list(sampling.stop) or None,
             "thinking": {"type": "enabled", "budget_tokens": budget} if thinks else None,
         }
-        chosen = {key: value for key, value in optional.items() if value is not None}
         return {
             "model": prompt.model,
             "max_tokens": limit,
             "messages": with_cache_mark(messages if thinks else without_thinking(messages)),
-            **chosen,
+            **asked_for(optional),
         }
 
     def open(self, client: Any, api_kwargs: Mapping[str, Any]) -> Any:
@@ -135,12 +139,38 @@ def _limits(prompt: Prompt) -> tuple[int, int]:
     return prompt.sampling.max_tokens, min(wanted, prompt.sampling.max_tokens - SMALLEST_BUDGET)
 
 
+def _called_before(prompt: Prompt) -> list[dict[str, Any]]:
+    """The tools of earlier calls: refused without a definition, even if none may be called now."""
+    calls = (call for message in prompt.messages for call in tool_calls_of(message))
+    names = dict.fromkeys(str(function_of(call).get("name")) for call in calls)
+    return [{"name": name} for name in names]
+
+
+def _forces_a_tool(prompt: Prompt) -> bool:
+    """A model that has to call a tool may not think before it does."""
+    return bool(prompt.tools) and prompt.tool_choice not in ("auto", "none")
+
+
+def _tool_choice(prompt: Prompt) -> dict[str, Any] | None:
+    if not prompt.tools:
+        return {"type": "none"} if _called_before(prompt) else None
+    name = chosen_function(prompt.tool_choice)
+    choice: dict[str, Any] = {"type": "tool", "name": name} if name else _choice(prompt)
+    if prompt.parallel_tool_calls is False and choice["type"] != "none":
+        return {**choice, "disable_parallel_tool_use": True}
+    return None if choice == {"type": "auto"} else choice
+
+
+def _choice(prompt: Prompt) -> dict[str, Any]:
+    return {"type": "any" if prompt.tool_choice == "required" else prompt.tool_choice}
+
+
 def _tool(tool: dict[str, Any]) -> dict[str, Any]:
     function = function_of(tool)
     return {
         "name": function.get("name"),
         "description": function.get("description") or "",
-        "input_schema": function.get("parameters") or {"type": "object", "properties": {}},
+        "input_schema": {"type": "object", **(function.get("parameters") or {"properties": {}})},
     }
 
 

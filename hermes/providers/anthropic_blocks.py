@@ -7,7 +7,8 @@ from collections.abc import Sequence
 from typing import Any
 
 from hermes.core.messages import Content, Message, text_of, tool_calls_of
-from hermes.providers.fields import parse_json
+from hermes.core.turn import AnswerFormat
+from hermes.providers.fields import encode_json, parse_json
 from hermes.providers.prompt import Prompt, function_of, replay_items
 
 API_MODE = "anthropic_messages"
@@ -16,7 +17,9 @@ Block = dict[str, Any]
 
 _SYSTEM_ROLES = frozenset({"system", "developer"})
 THINKING = frozenset({"thinking", "redacted_thinking"})
-_DATA_URL = re.compile(r"data:([\w.+-]+/[\w.+-]+);base64,(.*)", re.DOTALL)
+_DATA_URL = re.compile(
+    r"data:([\w.+-]+/[\w.+-]+)(?:;[^,;]*)*;base64,(.*)", re.DOTALL | re.IGNORECASE
+)
 _NOT_IN_IDS = re.compile(r"[^a-zA-Z0-9_-]")
 _NOTHING = {"type": "text", "text": "(empty)"}
 _CACHE_MARK = {"type": "ephemeral"}
@@ -26,10 +29,24 @@ def system_blocks(prompt: Prompt) -> list[Block]:
     """The system prompt and every system message, marked as worth caching."""
     texts = [prompt.system or ""]
     texts += [text_of(m.get("content")) for m in prompt.messages if _is_system(m)]
+    texts.append(_format_instruction(prompt.answer_format))
     blocks: list[Block] = [{"type": "text", "text": text} for text in texts if text.strip()]
     if blocks:
         blocks[-1]["cache_control"] = _CACHE_MARK
     return blocks
+
+
+def _format_instruction(wanted: AnswerFormat | None) -> str:
+    """This wire has no parameter for the form of an answer that all its models know."""
+    if wanted is None:
+        return ""
+    plea = "Your final answer must be {form} and nothing else: no words around it, no code block."
+    if wanted.schema is None:
+        return plea.format(form="one JSON object")
+    schema = encode_json(wanted.schema).decode()
+    about = f" ({wanted.description})" if wanted.description else ""
+    form = f"one JSON value, called {wanted.name}{about}, that is valid by the schema below"
+    return f"{plea.format(form=form)}\n\n{schema}"
 
 
 def conversation(messages: Sequence[Message]) -> list[Message]:

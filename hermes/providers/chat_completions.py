@@ -1,4 +1,7 @@
-"""The chat-completions dialect: OpenAI's first wire, spoken by nearly every provider."""
+"""The chat-completions dialect: OpenAI's first wire, spoken by nearly every provider.
+
+How a conversation is worded for it stands in `chat_messages`.
+"""
 
 from __future__ import annotations
 
@@ -6,8 +9,8 @@ from collections.abc import Mapping
 from typing import Any
 
 from hermes.core.errors import ProviderError
-from hermes.core.messages import Message
-from hermes.core.turn import Usage
+from hermes.core.turn import AnswerFormat, Usage
+from hermes.providers.chat_messages import API_MODE, worded_messages
 from hermes.providers.fields import (
     arguments_text,
     count_field,
@@ -17,14 +20,10 @@ from hermes.providers.fields import (
     plain,
     text_field,
 )
-from hermes.providers.prompt import Prompt, is_openai_reasoning_model, replay_items
+from hermes.providers.heeded import heeded
+from hermes.providers.prompt import Prompt, asked_for, is_openai_reasoning_model
 from hermes.providers.refusals import raise_if_error
 from hermes.providers.reply import ReplyBuilder
-
-API_MODE = "chat_completions"
-
-# History carries more than the wire knows (tool_name, replay); strict providers refuse that.
-_MESSAGE_KEYS = ("role", "content", "name", "tool_calls", "tool_call_id")
 
 _FINISH_REASONS = {
     "length": "length",
@@ -45,15 +44,26 @@ class ChatCompletions:
     api_mode = API_MODE
 
     def request(self, prompt: Prompt) -> dict[str, Any]:
+        sampling = heeded(API_MODE, prompt.model, prompt.sampling, prompt.reasoning_effort)
         limit = "max_completion_tokens" if is_openai_reasoning_model(prompt.model) else "max_tokens"
         optional = {
             "tools": list(prompt.tools) or None,
-            limit: prompt.sampling.max_tokens,
+            limit: sampling.max_tokens,
             "reasoning_effort": prompt.reasoning_effort,
-            "temperature": prompt.sampling.temperature,
+            "temperature": sampling.temperature,
+            "top_p": sampling.top_p,
+            "stop": list(sampling.stop) or None,
+            "seed": sampling.seed,
+            "presence_penalty": sampling.presence_penalty,
+            "frequency_penalty": sampling.frequency_penalty,
         }
-        chosen = {key: value for key, value in optional.items() if value is not None}
-        return {"model": prompt.model, "messages": _messages(prompt), **chosen}
+        return {
+            "model": prompt.model,
+            "messages": worded_messages(prompt),
+            **asked_for(optional),
+            **_use_of_tools(prompt),
+            **_format(prompt.answer_format),
+        }
 
     def open(self, client: Any, api_kwargs: Mapping[str, Any]) -> Any:
         streamed = {**api_kwargs, "stream": True, "stream_options": {"include_usage": True}}
@@ -111,19 +121,22 @@ def ends_answer(event: dict[str, Any]) -> bool:
     return bool(choices) and isinstance(choices, list) and bool(field(choices[0], "finish_reason"))
 
 
-def _messages(prompt: Prompt) -> list[Message]:
-    system = [{"role": "system", "content": prompt.system}] if prompt.system else []
-    return system + [_message(message) for message in prompt.messages]
+def _use_of_tools(prompt: Prompt) -> dict[str, Any]:
+    """Without tools both are refused; `auto` is what they do anyway."""
+    if not prompt.tools:
+        return {}
+    choice = None if prompt.tool_choice == "auto" else prompt.tool_choice
+    return asked_for({"tool_choice": choice, "parallel_tool_calls": prompt.parallel_tool_calls})
 
 
-def _message(message: Message) -> Message:
-    cleaned = {key: message[key] for key in _MESSAGE_KEYS if key in message}
-    if cleaned.get("content") is None and not cleaned.get("tool_calls"):
-        cleaned["content"] = ""
-    details = replay_items(message, API_MODE)
-    if details:
-        cleaned["reasoning_details"] = details
-    return cleaned
+def _format(wanted: AnswerFormat | None) -> dict[str, Any]:
+    if wanted is None:
+        return {}
+    if wanted.schema is None:
+        return {"response_format": {"type": "json_object"}}
+    described = asked_for({"description": wanted.description})
+    schema = {"name": wanted.name, "schema": wanted.schema, "strict": wanted.strict, **described}
+    return {"response_format": {"type": "json_schema", "json_schema": schema}}
 
 
 def _read_delta(delta: Any, into: ReplyBuilder) -> None:

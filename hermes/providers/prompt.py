@@ -35,6 +35,20 @@ def is_openai_reasoning_model(model: str) -> bool:
     return _REASONING_MODEL.match(model.rsplit("/", 1)[-1].lower()) is not None
 
 
+def asks_to_think(reasoning_effort: str | None) -> bool:
+    return reasoning_effort not in (None, "none")
+
+
+def chosen_function(choice: str | dict[str, Any]) -> str | None:
+    """The name of the one function a tool choice insists on."""
+    return str(function_of(choice).get("name")) if isinstance(choice, dict) else None
+
+
+def asked_for(optional: dict[str, Any]) -> dict[str, Any]:
+    """The arguments that somebody gave a value; a provider decides about the others."""
+    return {key: value for key, value in optional.items() if value is not None}
+
+
 def replay_items(message: Message, api_mode: str) -> list[dict[str, Any]]:
     """The provider items an assistant message carries for this api mode."""
     replay = message.get("replay")

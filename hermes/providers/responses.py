@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from hermes.core.errors import ProviderError
-from hermes.core.turn import Usage
+from hermes.core.turn import AnswerFormat, Usage
 from hermes.providers.fields import (
     arguments_text,
     count_field,
@@ -19,10 +19,20 @@ from hermes.providers.fields import (
     plain,
     text_field,
 )
-from hermes.providers.prompt import Prompt, is_openai_reasoning_model
+from hermes.providers.heeded import heeded
+from hermes.providers.prompt import (
+    Prompt,
+    asked_for,
+    asks_to_think,
+    chosen_function,
+    is_openai_reasoning_model,
+)
 from hermes.providers.refusals import error_from_event, raise_if_error
 from hermes.providers.reply import ReplyBuilder, ToolCall
 from hermes.providers.responses_input import API_MODE, flat_tools, input_items
+
+SMALLEST_LIMIT = 16
+"""A lower `max_output_tokens` is refused, also when it is only the rest of what a turn may say."""
 
 _TEXT_DELTAS = frozenset({"response.output_text.delta", "response.refusal.delta"})
 _REASONING_DELTAS = frozenset(
@@ -39,22 +49,26 @@ class Responses:
 
     def request(self, prompt: Prompt) -> dict[str, Any]:
         effort = prompt.reasoning_effort
+        sampling = heeded(API_MODE, prompt.model, prompt.sampling, effort)
+        limit = sampling.max_tokens
         optional = {
             "instructions": prompt.system,
             "tools": flat_tools(prompt.tools) or None,
-            "max_output_tokens": prompt.sampling.max_tokens,
-            "temperature": prompt.sampling.temperature,
+            "max_output_tokens": None if limit is None else max(limit, SMALLEST_LIMIT),
+            "temperature": sampling.temperature,
+            "top_p": sampling.top_p,
             "reasoning": {"effort": effort} if effort else None,
             # Nothing is stored on their side, so the thinking has to travel with us. Models that
             # do not think refuse this.
             "include": ["reasoning.encrypted_content"] if _reasons(prompt) else None,
+            "text": _text_format(prompt.answer_format),
         }
-        chosen = {key: value for key, value in optional.items() if value is not None}
         return {
             "model": prompt.model,
             "input": input_items(prompt.messages),
             "store": False,
-            **chosen,
+            **asked_for(optional),
+            **_use_of_tools(prompt),
         }
 
     def open(self, client: Any, api_kwargs: Mapping[str, Any]) -> Any:
@@ -115,8 +129,31 @@ def ends_answer(event: dict[str, Any]) -> bool:
 
 
 def _reasons(prompt: Prompt) -> bool:
-    asked = prompt.reasoning_effort not in (None, "none")
-    return asked or is_openai_reasoning_model(prompt.model)
+    return asks_to_think(prompt.reasoning_effort) or is_openai_reasoning_model(prompt.model)
+
+
+def _use_of_tools(prompt: Prompt) -> dict[str, Any]:
+    """Without tools both are refused; `auto` is what they do anyway."""
+    if not prompt.tools:
+        return {}
+    name = chosen_function(prompt.tool_choice)
+    choice = {"type": "function", "name": name} if name else prompt.tool_choice
+    return asked_for(
+        {
+            "tool_choice": None if choice == "auto" else choice,
+            "parallel_tool_calls": prompt.parallel_tool_calls,
+        }
+    )
+
+
+def _text_format(wanted: AnswerFormat | None) -> dict[str, Any] | None:
+    if wanted is None:
+        return None
+    if wanted.schema is None:
+        return {"format": {"type": "json_object"}}
+    described = asked_for({"description": wanted.description})
+    schema = {"name": wanted.name, "schema": wanted.schema, "strict": wanted.strict}
+    return {"format": {"type": "json_schema", **schema, **described}}
 
 
 def _open_item(event: Any, into: ReplyBuilder) -> None:

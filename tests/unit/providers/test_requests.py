@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+import json
 from typing import Any
+
+import pytest
 
 from hermes.core import messages
 from hermes.core.messages import Message
-from hermes.core.turn import Sampling
+from hermes.core.turn import AnswerFormat, Sampling
 from hermes.providers.anthropic import DEFAULT_MAX_TOKENS
-from hermes.providers.base import Prompt, dialect_for
+from hermes.providers.base import Dialect, Prompt, dialect_for
+from hermes.providers.responses import SMALLEST_LIMIT
 from tests.unit.providers.dialogues import (
     ANTHROPIC_REPLAY,
     REASONING_ITEM,
@@ -44,7 +48,7 @@ HISTORY: list[Message] = [
 
 def prompt(history: list[Message], **more: Any) -> Prompt:
     chosen = {name: more.pop(name) for name in ("max_tokens", "temperature") if name in more}
-    more["sampling"] = Sampling(**chosen)
+    more.setdefault("sampling", Sampling(**chosen))
     return Prompt(**{"model": "m", "system": "Be kind.", "messages": history, "tools": [], **more})
 
 
@@ -235,3 +239,162 @@ def test_anthropic_does_not_start_to_think_amid_a_round_of_tools() -> None:
         messages.tool("call.1", "read_file", "x"),
     ]
     assert "thinking" not in ANTHROPIC.request(prompt(history, reasoning_effort="low"))
+
+
+# --- tools that are called by choice --------------------------------------------------------------
+
+ONE = {"type": "function", "function": {"name": "read_file"}}
+
+
+@pytest.mark.parametrize(
+    ("choice", "parallel", "chat", "responses", "anthropic"),
+    [
+        ("auto", None, None, None, None),
+        ("none", None, "none", "none", {"type": "none"}),
+        ("none", False, "none", "none", {"type": "none"}),
+        ("required", None, "required", "required", {"type": "any"}),
+        (
+            "required",
+            False,
+            "required",
+            "required",
+            {"type": "any", "disable_parallel_tool_use": True},
+        ),
+        ("auto", False, None, None, {"type": "auto", "disable_parallel_tool_use": True}),
+        ("auto", True, None, None, None),
+        (
+            ONE,
+            None,
+            ONE,
+            {"type": "function", "name": "read_file"},
+            {"type": "tool", "name": "read_file"},
+        ),
+    ],
+)
+def test_a_choice_of_tools_is_worded_for_each_wire(
+    choice: Any, parallel: bool | None, chat: Any, responses: Any, anthropic: Any
+) -> None:
+    asked = prompt([], tools=[TOOL], tool_choice=choice, parallel_tool_calls=parallel)
+    assert ANTHROPIC.request(asked).get("tool_choice") == anthropic
+    for dialect, expected in ((CHAT, chat), (RESPONSES, responses)):
+        request = dialect.request(asked)
+        assert request.get("tool_choice") == expected
+        assert request.get("parallel_tool_calls") is parallel
+
+
+@pytest.mark.parametrize("dialect", [CHAT, RESPONSES, ANTHROPIC])
+def test_without_tools_nothing_is_said_about_choosing_one(dialect: Dialect) -> None:
+    request = dialect.request(prompt([], tool_choice="required", parallel_tool_calls=False))
+    assert not {"tools", "tool_choice", "parallel_tool_calls"} & set(request)
+
+
+def test_anthropic_does_not_think_when_it_has_to_call_a_tool() -> None:
+    forced = ANTHROPIC.request(
+        prompt([], tools=[TOOL], tool_choice="required", reasoning_effort="low")
+    )
+    assert "thinking" not in forced
+    free = ANTHROPIC.request(prompt([], tools=[TOOL], tool_choice="none", reasoning_effort="low"))
+    assert "thinking" in free
+
+
+def test_anthropic_is_told_of_tools_it_called_before_even_if_it_has_none_now() -> None:
+    request = ANTHROPIC.request(prompt(HISTORY))
+    assert request["tools"] == [
+        {
+            "name": "read_file",
+            "description": "",
+            "input_schema": {"type": "object", "properties": {}},
+        }
+    ]
+    assert request["tool_choice"] == {"type": "none"}
+
+
+def test_anthropic_gets_an_object_schema_whatever_the_client_left_out() -> None:
+    tool = {"type": "function", "function": {"name": "f", "parameters": {"required": []}}}
+    [worded] = ANTHROPIC.request(prompt([], tools=[tool]))["tools"]
+    assert worded["input_schema"] == {"type": "object", "required": []}
+
+
+# --- the form of the answer -----------------------------------------------------------------------
+
+SCHEMA = {"type": "object", "properties": {"city": {"type": "string"}}, "required": ["city"]}
+PLACE = AnswerFormat(name="place", schema=SCHEMA, strict=True, description="Where it is.")
+NAMED = {"name": "place", "schema": SCHEMA, "strict": True, "description": "Where it is."}
+
+
+def test_a_schema_for_the_answer_is_worded_for_each_wire() -> None:
+    asked = prompt([], answer_format=PLACE)
+    assert CHAT.request(asked)["response_format"] == {"type": "json_schema", "json_schema": NAMED}
+    assert RESPONSES.request(asked)["text"] == {"format": {"type": "json_schema", **NAMED}}
+    instruction = ANTHROPIC.request(asked)["system"][-1]["text"]
+    assert json.loads(instruction.rpartition("\n")[2]) == SCHEMA
+    assert "place (Where it is.)" in instruction
+
+
+def test_any_json_object_is_worded_for_each_wire() -> None:
+    asked = prompt([], answer_format=AnswerFormat(), system=None)
+    assert CHAT.request(asked)["response_format"] == {"type": "json_object"}
+    assert RESPONSES.request(asked)["text"] == {"format": {"type": "json_object"}}
+    [instruction] = ANTHROPIC.request(asked)["system"]
+    assert "one JSON object" in instruction["text"]
+
+
+def test_an_undescribed_schema_has_no_empty_description() -> None:
+    asked = prompt([], answer_format=AnswerFormat(name="place", schema=SCHEMA))
+    worded = CHAT.request(asked)["response_format"]["json_schema"]
+    assert worded == {"name": "place", "schema": SCHEMA, "strict": False}
+
+
+def test_responses_are_never_asked_for_fewer_tokens_than_their_wire_allows() -> None:
+    assert RESPONSES.request(prompt([], max_tokens=3))["max_output_tokens"] == SMALLEST_LIMIT
+    assert RESPONSES.request(prompt([], max_tokens=300))["max_output_tokens"] == 300
+
+
+# --- what tools return ----------------------------------------------------------------------------
+
+SEEN = {
+    "role": "tool",
+    "tool_call_id": "call.1",
+    "content": [{"type": "text", "text": "A"}, PICTURE],
+}
+READ = {
+    "role": "tool",
+    "tool_call_id": "call.2",
+    "content": [{"type": "text", "text": "B"}, {"type": "text", "text": "C"}],
+}
+CALLED = messages.assistant(None, [CALL, {**CALL, "id": "call.2"}])
+
+
+def test_chat_shows_a_tools_picture_after_all_tools_spoke() -> None:
+    request = CHAT.request(prompt([CALLED, SEEN, READ, messages.user("And?")], system=None))
+    assert request["messages"] == [
+        CALLED,
+        {"role": "tool", "tool_call_id": "call.1", "content": "A"},
+        {"role": "tool", "tool_call_id": "call.2", "content": "B\nC"},
+        messages.user([{"type": "text", "text": "Returned by the tool call call.1:"}, PICTURE]),
+        messages.user("And?"),
+    ]
+
+
+def test_chat_shows_a_tools_picture_also_at_the_end() -> None:
+    request = CHAT.request(prompt([CALLED, SEEN]))
+    assert [message["role"] for message in request["messages"][-2:]] == ["tool", "user"]
+
+
+def test_responses_and_anthropic_take_a_tools_picture_where_it_is() -> None:
+    *_, seen, read = RESPONSES.request(prompt([CALLED, SEEN, READ]))["input"]
+    assert [part["type"] for part in seen["output"]] == ["input_text", "input_image"]
+    assert read["output"] == "B\nC"
+    *_, results = ANTHROPIC.request(prompt([CALLED, SEEN, READ]))["messages"]
+    kinds = [[block["type"] for block in result["content"]] for result in results["content"]]
+    assert kinds == [["text", "image"], ["text", "text"]]
+
+
+@pytest.mark.parametrize(
+    "url", ["data:image/jpeg;base64,AAAA", "DATA:image/jpeg;name=a.jpg;BASE64,AAAA"]
+)
+def test_anthropic_reads_every_way_to_write_a_data_url(url: str) -> None:
+    picture = {"type": "image_url", "image_url": {"url": url}}
+    [turn] = ANTHROPIC.request(prompt([messages.user([picture])]))["messages"]
+    source = {"type": "base64", "media_type": "image/jpeg", "data": "AAAA"}
+    assert turn["content"][0]["source"] == source
