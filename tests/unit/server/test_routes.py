@@ -10,11 +10,12 @@ def test_no_name_and_no_method_with_path_is_given_twice() -> None:
     assert len({(route.method, route.path) for route in ROUTES}) == len(ROUTES)
 
 
-def test_only_health_is_public() -> None:
+def test_only_health_and_the_description_of_the_routes_are_public() -> None:
     assert {route.path for route in ROUTES if route.is_public} == {
         "/health",
         "/v1/health",
         "/health/detailed",
+        "/openapi.json",
     }
 
 

@@ -1,0 +1,114 @@
+"""What the gateway says about itself: health, capabilities, skills, toolsets, and this document."""
+
+from __future__ import annotations
+
+from hermes.wire.capabilities import PLATFORM
+from hermes.wire.schemas.builders import (
+    ANYTHING,
+    OBJECT,
+    boolean,
+    constant,
+    integer,
+    list_of,
+    map_of,
+    one_of,
+    or_null,
+    record,
+    ref,
+    string,
+)
+from hermes.wire.schemas.description import Description, answers_json
+
+AREA = "About the gateway"
+
+_HEALTH = {"status": constant("ok"), "platform": constant(PLATFORM)}
+
+SCHEMAS = {
+    "Health": record(_HEALTH),
+    "HealthDetailed": record(
+        {
+            **_HEALTH,
+            "gateway_state": or_null(string()),
+            "platforms": OBJECT,
+            "active_agents": integer(0),
+            "exit_reason": or_null(string()),
+            "updated_at": or_null(string()),
+            "pid": integer(1),
+        }
+    ),
+    "Capabilities": record(
+        {
+            "object": constant("hermes.api_server.capabilities"),
+            "platform": constant(PLATFORM),
+            "model": string(shortest=1),
+            "auth": record({"type": constant("bearer"), "required": boolean()}),
+            "runtime": record(
+                {
+                    "mode": string(),
+                    "tool_execution": string(),
+                    "split_runtime": boolean(),
+                    "description": string(),
+                }
+            ),
+            "features": map_of(ANYTHING),
+            "endpoints": map_of(record({"method": string(), "path": string()})),
+        }
+    ),
+    "Skill": record(
+        {
+            "object": constant("skill"),
+            "id": string(),
+            "name": string(),
+            "description": string(),
+            "source": one_of("home", "workspace"),
+        }
+    ),
+    "Toolset": record(
+        {
+            "object": constant("toolset"),
+            "id": string(),
+            "enabled": boolean(),
+            "tools": list_of(record({"name": string(), "description": string()})),
+        }
+    ),
+}
+
+_HEALTHY = Description(
+    summary="Whether the gateway answers",
+    area=AREA,
+    answers=answers_json(ref("Health"), "It does."),
+)
+
+DESCRIPTIONS = {
+    "health": _HEALTHY,
+    "health_alias": _HEALTHY,
+    "health_detailed": Description(
+        summary="What the gateway is doing",
+        area=AREA,
+        answers=answers_json(ref("HealthDetailed"), "Its state and the number of turns at work."),
+    ),
+    "openapi": Description(
+        summary="This document",
+        area=AREA,
+        answers=answers_json(OBJECT, "An OpenAPI 3.1 document."),
+    ),
+    "capabilities": Description(
+        summary="What clients may do here",
+        area=AREA,
+        answers=answers_json(ref("Capabilities"), "Features, and every route by name."),
+    ),
+    "skills": Description(
+        summary="The skills in the home and in the workspace",
+        area=AREA,
+        answers=answers_json(
+            record({"object": constant("list"), "data": list_of(ref("Skill"))}), "The skills."
+        ),
+    ),
+    "toolsets": Description(
+        summary="The agent's tools by toolset",
+        area=AREA,
+        answers=answers_json(
+            record({"object": constant("list"), "data": list_of(ref("Toolset"))}), "The toolsets."
+        ),
+    ),
+}

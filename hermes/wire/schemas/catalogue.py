@@ -1,0 +1,37 @@
+"""Everything that is described: schemas by their names, descriptions by the names of the routes."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from hermes.wire.schemas import (
+    about,
+    chat,
+    chat_request,
+    errors,
+    messages,
+    models,
+    responses,
+    sessions,
+)
+from hermes.wire.schemas.builders import Schema
+from hermes.wire.schemas.description import Description
+
+SCHEMAS: Mapping[str, Schema] = {
+    **errors.SCHEMAS,
+    **about.SCHEMAS,
+    **models.SCHEMAS,
+    **messages.SCHEMAS,
+    **chat_request.SCHEMAS,
+    **chat.SCHEMAS,
+    **responses.SCHEMAS,
+    **sessions.SCHEMAS,
+}
+
+DESCRIPTIONS: Mapping[str, Description] = {
+    **about.DESCRIPTIONS,
+    **models.DESCRIPTIONS,
+    **chat.DESCRIPTIONS,
+    **responses.DESCRIPTIONS,
+    **sessions.DESCRIPTIONS,
+}

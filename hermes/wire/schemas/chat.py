@@ -1,0 +1,109 @@
+"""Chat completions: the whole answer, and the chunks of a stream."""
+
+from __future__ import annotations
+
+from hermes.wire.schemas.builders import (
+    NULL,
+    constant,
+    integer,
+    list_of,
+    one_of,
+    or_null,
+    record,
+    ref,
+    string,
+)
+from hermes.wire.schemas.description import EVENTS, JSON, Answer, Body, Description
+from hermes.wire.schemas.errors import TURN
+from hermes.wire.schemas.headers import (
+    IDEMPOTENCY_KEY,
+    INCOMPLETE,
+    SESSION_ANSWERED,
+    SESSION_ID,
+    SESSION_KEY,
+)
+
+AREA = "Chat completions"
+
+_FINISH = one_of("stop", "tool_calls", "length", "error")
+_HEAD = {"id": string(shortest=1), "created": integer(0), "model": string()}
+
+SCHEMAS = {
+    "ChatUsage": record(
+        {
+            "prompt_tokens": integer(0),
+            "completion_tokens": integer(0),
+            "total_tokens": integer(0),
+            "prompt_tokens_details": record({"cached_tokens": integer(0)}),
+            "completion_tokens_details": record({"reasoning_tokens": integer(0)}),
+        }
+    ),
+    "ChatAnswer": record(
+        {"role": constant("assistant"), "content": or_null(string()), "refusal": NULL},
+        {"tool_calls": list_of(ref("ToolCall"), fewest=1)},
+    ),
+    "ChatCompletion": record(
+        {
+            **_HEAD,
+            "object": constant("chat.completion"),
+            "choices": list_of(
+                record(
+                    {
+                        "index": integer(0, 0),
+                        "message": ref("ChatAnswer"),
+                        "logprobs": NULL,
+                        "finish_reason": _FINISH,
+                    }
+                ),
+                fewest=1,
+                most=1,
+            ),
+            "usage": ref("ChatUsage"),
+        },
+        {"hermes": ref("Incomplete")},
+    ),
+    "ChatChunk": record(
+        {
+            **_HEAD,
+            "object": constant("chat.completion.chunk"),
+            "choices": list_of(
+                record(
+                    {
+                        "index": integer(0, 0),
+                        "delta": record(
+                            optional={"role": constant("assistant"), "content": string()}
+                        ),
+                        "finish_reason": or_null(_FINISH),
+                    }
+                ),
+                most=1,
+            ),
+        },
+        {
+            "usage": or_null(ref("ChatUsage")),
+            "error": record({"message": string(), "type": string(), "code": string()}),
+            "hermes": ref("Incomplete"),
+            "tool": string(),
+            "label": string(),
+            "toolCallId": string(),
+            "status": one_of("running", "completed"),
+        },
+    ),
+}
+
+DESCRIPTIONS = {
+    "chat_completions": Description(
+        summary="Ask the agent, whole or streamed",
+        area=AREA,
+        parameters=(SESSION_ID, SESSION_KEY, IDEMPOTENCY_KEY),
+        body=Body(schema=ref("ChatRequest")),
+        answers={
+            200: Answer(
+                about="The answer; with `stream: true` its chunks, and `[DONE]` at the end.",
+                contents={JSON: ref("ChatCompletion"), EVENTS: ref("ChatChunk")},
+                headers={**SESSION_ANSWERED, **INCOMPLETE},
+            )
+        },
+        errors=TURN,
+    ),
+}

@@ -1,0 +1,223 @@
+"""Responses: the request, the response object, its items, and the events of a stream."""
+
+from __future__ import annotations
+
+from hermes.wire.schemas.builders import (
+    ANYTHING,
+    OBJECT,
+    any_of,
+    boolean,
+    constant,
+    flag,
+    integer,
+    list_of,
+    map_of,
+    number,
+    one_of,
+    or_null,
+    record,
+    ref,
+    request,
+    string,
+    tagged,
+)
+from hermes.wire.schemas.description import (
+    EVENTS,
+    JSON,
+    Answer,
+    Body,
+    Description,
+    answers_json,
+    path,
+)
+from hermes.wire.schemas.errors import TURN
+from hermes.wire.schemas.headers import (
+    IDEMPOTENCY_KEY,
+    SESSION_ANSWERED,
+    SESSION_ID,
+    SESSION_KEY,
+)
+
+AREA = "Responses"
+
+_ID = path("response_id", "The id of a stored response.")
+_NAME = string(shortest=1)
+_ITEM_STATUS = one_of("in_progress", "completed", "incomplete")
+
+SCHEMAS = {
+    "ResponseInputItem": any_of(
+        record(
+            {"role": one_of("system", "developer"), "content": ref("Text")},
+            {"type": constant("message")},
+        ),
+        record(
+            {"role": one_of("user", "assistant"), "content": ref("Content")},
+            {"type": constant("message")},
+        ),
+        tagged("function_call", {"call_id": _NAME, "name": _NAME, "arguments": string()}),
+        tagged("function_call_output", {"call_id": _NAME, "output": ref("Content")}),
+        tagged("reasoning", {}),
+    ),
+    "ResponseRequest": request(
+        {"input": any_of(_NAME, list_of(ref("ResponseInputItem"), fewest=1))},
+        {
+            "model": string(),
+            "stream": flag(),
+            "instructions": string(),
+            "previous_response_id": string(),
+            "conversation": any_of(string(), record({"id": _NAME})),
+            "temperature": number(0, 2),
+            "top_p": number(0, 1),
+            "presence_penalty": number(-2, 2),
+            "frequency_penalty": number(-2, 2),
+            "top_logprobs": integer(0, 20),
+            "max_output_tokens": integer(1),
+            "max_tool_calls": integer(0),
+            "parallel_tool_calls": flag(),
+            "tools": list_of(ref("ResponseTool")),
+            "tool_choice": any_of(one_of("none", "auto", "required"), record({"type": _NAME})),
+            "text": request(optional={"format": record({"type": _NAME})}),
+            "reasoning": request(optional={"effort": string(), "summary": string()}),
+            "truncation": one_of("auto", "disabled"),
+            "store": flag(),
+            "background": any_of(constant(False), constant("false")),
+            "metadata": map_of(string()),
+            "safety_identifier": string(),
+            "prompt_cache_key": string(),
+        },
+    ),
+    "ResponseTool": request(
+        {"type": constant("function"), "name": _NAME},
+        {"description": string(), "parameters": ANYTHING, "strict": ANYTHING},
+    ),
+    "OutputText": tagged("output_text", {"text": string(), "annotations": list_of(OBJECT)}),
+    "ResponseItem": any_of(
+        tagged(
+            "message",
+            {
+                "id": _NAME,
+                "status": _ITEM_STATUS,
+                "role": constant("assistant"),
+                "content": list_of(ref("OutputText")),
+            },
+        ),
+        tagged(
+            "function_call",
+            {
+                "id": _NAME,
+                "status": _ITEM_STATUS,
+                "call_id": _NAME,
+                "name": _NAME,
+                "arguments": string(),
+            },
+        ),
+        tagged(
+            "function_call_output",
+            {
+                "id": _NAME,
+                "status": _ITEM_STATUS,
+                "call_id": _NAME,
+                "output": any_of(string(), list_of(tagged("input_text", {"text": string()}))),
+            },
+        ),
+    ),
+    "ResponseUsage": record(
+        {
+            "input_tokens": integer(0),
+            "input_tokens_details": record(
+                {"cached_tokens": integer(0), "cache_write_tokens": integer(0)}
+            ),
+            "output_tokens": integer(0),
+            "output_tokens_details": record({"reasoning_tokens": integer(0)}),
+            "total_tokens": integer(0),
+        }
+    ),
+    "Response": record(
+        {
+            "id": _NAME,
+            "object": constant("response"),
+            "created_at": integer(0),
+            "completed_at": or_null(integer(0)),
+            "status": one_of("in_progress", "completed", "incomplete", "failed"),
+            "incomplete_details": or_null(record({"reason": string()})),
+            "model": string(),
+            "previous_response_id": or_null(string()),
+            "instructions": or_null(string()),
+            "output": list_of(ref("ResponseItem")),
+            "error": or_null(record({"code": string(), "message": string()})),
+            "tools": list_of(OBJECT),
+            "tool_choice": any_of(string(), OBJECT),
+            "truncation": one_of("auto", "disabled"),
+            "parallel_tool_calls": boolean(),
+            "text": OBJECT,
+            "top_p": number(0, 1),
+            "presence_penalty": number(-2, 2),
+            "frequency_penalty": number(-2, 2),
+            "top_logprobs": integer(0, 20),
+            "temperature": number(0, 2),
+            "reasoning": or_null(
+                record({"effort": or_null(string()), "summary": or_null(string())})
+            ),
+            "usage": or_null(ref("ResponseUsage")),
+            "max_output_tokens": or_null(integer(1)),
+            "max_tool_calls": or_null(integer(0)),
+            "store": boolean(),
+            "background": boolean(),
+            "service_tier": string(),
+            "metadata": map_of(string()),
+            "safety_identifier": or_null(string()),
+            "prompt_cache_key": or_null(string()),
+        },
+        {"conversation": record({"id": string()})},
+    ),
+    "ResponseEvent": record(
+        {"type": string(shortest=1), "sequence_number": integer(0)},
+        {
+            "response": ref("Response"),
+            "item": ref("ResponseItem"),
+            "part": ref("OutputText"),
+            "item_id": _NAME,
+            "output_index": integer(0),
+            "content_index": integer(0),
+            "delta": string(),
+            "text": string(),
+            "name": string(),
+            "arguments": string(),
+            "logprobs": list_of(OBJECT),
+        },
+    ),
+}
+
+DESCRIPTIONS = {
+    "responses": Description(
+        summary="Ask the agent; the answer is kept and can be continued",
+        area=AREA,
+        parameters=(SESSION_ID, SESSION_KEY, IDEMPOTENCY_KEY),
+        body=Body(schema=ref("ResponseRequest")),
+        answers={
+            200: Answer(
+                about="The response; with `stream: true` its events, and `[DONE]` at the end.",
+                contents={JSON: ref("Response"), EVENTS: ref("ResponseEvent")},
+                headers=SESSION_ANSWERED,
+            )
+        },
+        errors=(*TURN, 404),
+    ),
+    "response": Description(
+        summary="A stored response",
+        area=AREA,
+        parameters=(_ID,),
+        answers=answers_json(ref("Response"), "The response as it is now."),
+        errors=(404,),
+    ),
+    "response_delete": Description(
+        summary="Delete a stored response",
+        area=AREA,
+        parameters=(_ID,),
+        answers=answers_json(
+            record({"id": string(), "object": constant("response"), "deleted": constant(True)}),
+            "It is gone.",
+        ),
+        errors=(404,),
+    ),
+}

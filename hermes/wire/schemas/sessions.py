@@ -1,0 +1,250 @@
+"""Sessions: conversations that are kept on the server."""
+
+from __future__ import annotations
+
+from hermes.wire.schemas.builders import (
+    ANYTHING,
+    any_of,
+    boolean,
+    constant,
+    integer,
+    list_of,
+    number,
+    one_of,
+    or_null,
+    record,
+    ref,
+    request,
+    string,
+)
+from hermes.wire.schemas.description import (
+    EVENTS,
+    Answer,
+    Body,
+    Description,
+    answers_json,
+    path,
+    query,
+)
+from hermes.wire.schemas.errors import TURN, WITH_BODY
+from hermes.wire.schemas.headers import IDEMPOTENCY_KEY, SESSION_ANSWERED, SESSION_KEY
+from hermes.wire.sessions import MAX_LIMIT, MAX_TITLE
+
+AREA = "Sessions"
+
+_STORE = 503
+_TITLE = string(longest=MAX_TITLE)
+_ID = path("session_id", "The id of a session.")
+_USAGE = record(
+    {"input_tokens": integer(0), "output_tokens": integer(0), "total_tokens": integer(0)}
+)
+_EVERY_EVENT = {"run_id": string(), "session_id": string(), "seq": integer(0)}
+_ENDED = {
+    "completed": boolean(),
+    "partial": boolean(),
+    "failed": boolean(),
+    "interrupted": boolean(),
+    "error_code": or_null(string()),
+    "error": or_null(string()),
+}
+_SAID = {"messages": list_of(ref("TurnMessage")), "usage": _USAGE}
+_TOOL = {"tool_call_id": string(), "tool_name": string()}
+
+SCHEMAS = {
+    "Session": record(
+        {
+            "id": string(shortest=1),
+            "title": or_null(string()),
+            "source": or_null(string()),
+            "model": or_null(string()),
+            "parent_session_id": or_null(string()),
+            "message_count": integer(0),
+            "started_at": number(0),
+            "updated_at": or_null(number(0)),
+            "ended_at": or_null(number(0)),
+            "end_reason": or_null(string()),
+        }
+    ),
+    "SessionEnvelope": record({"object": constant("hermes.session"), "session": ref("Session")}),
+    "SessionMessage": record(
+        {
+            "id": any_of(integer(0), string()),
+            "role": one_of("system", "user", "assistant", "tool"),
+            "content": ANYTHING,
+            "timestamp": number(0),
+        },
+        {
+            "tool_calls": list_of(ref("ToolCall")),
+            "tool_call_id": string(),
+            "tool_name": string(),
+        },
+    ),
+    "TurnMessage": record(
+        {"role": one_of("assistant", "tool"), "content": ANYTHING},
+        {
+            "tool_calls": list_of(ref("ToolCall")),
+            "tool_call_id": string(),
+            "name": string(),
+            "tool_name": string(),
+        },
+    ),
+    "SessionChatRequest": request(
+        {
+            "message": any_of(
+                string(shortest=1),
+                list_of(
+                    any_of(ref("TextPart"), ref("RefusalPart"), ref("ImagePart")),
+                    fewest=1,
+                ),
+            )
+        },
+        {"system_message": string()},
+    ),
+    "SessionChatCompletion": record(
+        {
+            "object": constant("hermes.session.chat.completion"),
+            "session_id": string(shortest=1),
+            "message": record({"role": constant("assistant"), "content": string()}),
+            "usage": _USAGE,
+        },
+        {"hermes": ref("Incomplete")},
+    ),
+    "SessionEvent": any_of(
+        record(_EVERY_EVENT),
+        record(
+            {**_EVERY_EVENT, "message": record({"id": string(), "role": constant("assistant")})}
+        ),
+        record({**_EVERY_EVENT, "delta": string()}),
+        record({**_EVERY_EVENT, **_TOOL, "arguments": string()}),
+        record(
+            {
+                **_EVERY_EVENT,
+                "kind": string(),
+                "tool_name": or_null(string()),
+                "preview": or_null(string()),
+            }
+        ),
+        record({**_EVERY_EVENT, **_TOOL, "output": string()}),
+        record({**_EVERY_EVENT, "code": string(), "message": string()}),
+        record({**_EVERY_EVENT, "message_id": string(), "content": string(), **_ENDED}),
+        record({**_EVERY_EVENT, **_SAID, **_ENDED}),
+        record({**_EVERY_EVENT, **_SAID, "error": record({"message": string(), "code": string()})}),
+        record({**_EVERY_EVENT, "state": one_of("completed", "failed")}),
+    ),
+}
+
+
+DESCRIPTIONS = {
+    "sessions": Description(
+        summary="One page of sessions, the most recently changed first",
+        area=AREA,
+        parameters=(
+            query("limit", "How many at most; 50 if absent.", integer(1, MAX_LIMIT)),
+            query("offset", "How many to skip.", integer(0, 2**63 - 1)),
+        ),
+        answers=answers_json(
+            record(
+                {
+                    "object": constant("list"),
+                    "data": list_of(ref("Session")),
+                    "limit": integer(1, MAX_LIMIT),
+                    "offset": integer(0),
+                    "total": integer(0),
+                    "has_more": boolean(),
+                }
+            ),
+            "The page.",
+        ),
+        errors=(400, _STORE),
+    ),
+    "session_create": Description(
+        summary="Make a session",
+        area=AREA,
+        body=Body(schema=request(optional={"title": _TITLE, "model": string()})),
+        answers=answers_json(ref("SessionEnvelope"), "The new session.", status=201),
+        errors=(*WITH_BODY, _STORE),
+    ),
+    "session": Description(
+        summary="One session",
+        area=AREA,
+        parameters=(_ID,),
+        answers=answers_json(ref("SessionEnvelope"), "The session."),
+        errors=(404, _STORE),
+    ),
+    "session_patch": Description(
+        summary="Give a session another title",
+        area=AREA,
+        parameters=(_ID,),
+        body=Body(schema=record({"title": or_null(_TITLE)})),
+        answers=answers_json(ref("SessionEnvelope"), "The session as it is now."),
+        errors=(*WITH_BODY, 404, _STORE),
+    ),
+    "session_delete": Description(
+        summary="Delete a session; its forks live on",
+        area=AREA,
+        parameters=(_ID,),
+        answers=answers_json(
+            record(
+                {
+                    "object": constant("hermes.session.deleted"),
+                    "id": string(),
+                    "deleted": constant(True),
+                }
+            ),
+            "It is gone.",
+        ),
+        errors=(404, _STORE),
+    ),
+    "session_messages": Description(
+        summary="Everything that was said in a session",
+        area=AREA,
+        parameters=(_ID,),
+        answers=answers_json(
+            record(
+                {
+                    "object": constant("list"),
+                    "session_id": string(),
+                    "data": list_of(ref("SessionMessage")),
+                }
+            ),
+            "The messages in their order.",
+        ),
+        errors=(404, _STORE),
+    ),
+    "session_fork": Description(
+        summary="Branch a session off another one",
+        area=AREA,
+        parameters=(_ID,),
+        body=Body(schema=request(optional={"title": _TITLE}), is_required=False),
+        answers=answers_json(ref("SessionEnvelope"), "The copy.", status=201),
+        errors=(*WITH_BODY, 404, _STORE),
+    ),
+    "session_chat": Description(
+        summary="One turn in a session, answered whole",
+        area=AREA,
+        parameters=(_ID, SESSION_KEY, IDEMPOTENCY_KEY),
+        body=Body(schema=ref("SessionChatRequest")),
+        answers={
+            200: Answer(
+                about="The answer.",
+                contents={"application/json": ref("SessionChatCompletion")},
+                headers=SESSION_ANSWERED,
+            )
+        },
+        errors=(*TURN, 404),
+    ),
+    "session_chat_stream": Description(
+        summary="One turn in a session, as a stream of everything that happens",
+        area=AREA,
+        parameters=(_ID, SESSION_KEY),
+        body=Body(schema=ref("SessionChatRequest")),
+        answers={
+            200: Answer(
+                about="The events of the turn; `done` is the last.",
+                contents={EVENTS: ref("SessionEvent")},
+                headers=SESSION_ANSWERED,
+            )
+        },
+        errors=(*TURN, 404),
+    ),
+}

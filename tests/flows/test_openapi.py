@@ -1,0 +1,107 @@
+"""What the gateway really answers, held against its own OpenAPI document."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from pathlib import Path
+from typing import Any
+
+import aiohttp
+import pytest
+
+from hermes.testing.gateway import TestGateway
+from tests.flows.described import DescribedClient
+
+KEY = "openapi-key-0123456789"
+LISTING = "List the files in the workspace"
+
+
+@pytest.fixture
+async def client(tmp_path: Path) -> AsyncIterator[DescribedClient]:
+    headers = {"Authorization": f"Bearer {KEY}"}
+    async with (
+        TestGateway(home=tmp_path, key=KEY) as gateway,
+        aiohttp.ClientSession(headers=headers) as http,
+    ):
+        yield DescribedClient(http, gateway.url, await _document(gateway.url))
+
+
+async def _document(url: str) -> Any:
+    async with (
+        aiohttp.ClientSession() as anybody,
+        anybody.get(f"{url}/openapi.json") as answer,
+    ):
+        assert answer.status == 200
+        return await answer.json()
+
+
+async def test_everything_the_document_promises_is_answered_as_described(
+    client: DescribedClient,
+) -> None:
+    await _about(client)
+    await _chat(client)
+    await _responses(client)
+    await _sessions(client)
+
+    unseen = client.successes() - client.seen
+    assert not unseen, "ask for each in this file: what is described should be seen"
+
+
+async def _about(client: DescribedClient) -> None:
+    for name in ("health", "health_alias", "health_detailed", "capabilities", "openapi"):
+        await client.ask(name)
+    for name in ("skills", "toolsets", "models"):
+        assert (await client.ask(name))["object"] == "list"
+    await client.ask("model", model_id="hermes-agent")
+    await client.ask("model", 404, model_id="some/other")
+
+
+async def _chat(client: DescribedClient) -> None:
+    body = {"messages": [{"role": "user", "content": LISTING}]}
+    await client.ask("chat_completions", body=body)
+    chunks = await client.ask(
+        "chat_completions",
+        body={**body, "stream": True, "stream_options": {"include_usage": True}},
+    )
+    assert any("toolCallId" in chunk for chunk in chunks), "a tool was meant to run"
+    await client.ask("chat_completions", 400, body={"messages": []})
+
+
+async def _responses(client: DescribedClient) -> None:
+    whole = await client.ask("responses", body={"input": LISTING})
+    assert {item["type"] for item in whole["output"]} >= {"function_call", "message"}
+    events = await client.ask("responses", body={"input": LISTING, "stream": True})
+    assert events[-1]["type"] == "response.completed"
+    await client.ask("response", response_id=whole["id"])
+    await client.ask("response_delete", response_id=whole["id"])
+    await client.ask("response", 404, response_id=whole["id"])
+
+
+async def _sessions(client: DescribedClient) -> None:
+    made = await client.ask("session_create", 201, body={"title": "One"})
+    session_id = made["session"]["id"]
+    await client.ask("session_patch", session_id=session_id, body={"title": None})
+    await client.ask("session_chat", session_id=session_id, body={"message": LISTING})
+    await client.ask("session_chat_stream", session_id=session_id, body={"message": LISTING})
+    assert (await client.ask("session_messages", session_id=session_id))["data"]
+    await client.ask("session", session_id=session_id)
+    await client.ask("session_fork", 201, session_id=session_id)
+    assert (await client.ask("sessions", limit=1))["has_more"]
+    await client.ask("session_delete", session_id=session_id)
+    await client.ask("session_chat", 404, session_id=session_id, body={"message": "Hello"})
+
+
+async def test_only_public_routes_are_described_without_a_key(client: DescribedClient) -> None:
+    for path, item in client.document["paths"].items():
+        for method, operation in item.items():
+            async with (
+                aiohttp.ClientSession() as stranger,
+                stranger.request(
+                    method, client.url + path.replace("{", "").replace("}", "")
+                ) as answer,
+            ):
+                assert (answer.status == 401) == bool(operation["security"]), path
+
+
+async def test_the_document_keeps_the_gateways_secrets(client: DescribedClient) -> None:
+    assert KEY not in str(client.document)
