@@ -8,11 +8,11 @@ from typing import Any
 
 from aiohttp import web
 
-from hermes.core.errors import NotFound
+from hermes.core.errors import InvalidRequest, NotFound
 from hermes.core.ids import new_id
 from hermes.core.messages import Message
 from hermes.core.ports import ResponseRecords
-from hermes.core.turn import TurnCall, TurnParameters
+from hermes.core.turn import TurnCall
 from hermes.runs.turns import start_turn
 from hermes.server.answers import json_answer
 from hermes.server.auth import Caller
@@ -45,6 +45,12 @@ class _Chain:
 async def create(request: web.Request, seams: Seams) -> web.StreamResponse:
     seams.admit_turn()
     asked = parse_responses(await read_body(request))
+    if asked.echo.background:
+        raise InvalidRequest(
+            "background: true is not served; leave it out, or stream the response.",
+            param="background",
+            code="unsupported_parameter",
+        )
     caller = seams.read_caller(request)
     chain = await _chain(seams, asked, caller)
     call = _turn_call(asked, caller, chain)
@@ -122,7 +128,7 @@ def _find(
 
 def _turn_call(asked: ResponsesRequest, caller: Caller, chain: _Chain) -> TurnCall:
     history = [*chain.history, *asked.history]
-    refuse_stray_results(history, asked.tool_results, param="input")
+    refuse_stray_results(history, asked.parameters.tool_results, param="input")
     if asked.truncation == "auto":
         history = history[-TRUNCATED_HISTORY:]
     return TurnCall(
@@ -131,7 +137,7 @@ def _turn_call(asked: ResponsesRequest, caller: Caller, chain: _Chain) -> TurnCa
         system_prompt=asked.system_prompt(chain.instructions),
         session_id=caller.session_id or chain.session_id or new_id("session-"),
         session_key=caller.session_key,
-        parameters=TurnParameters(persist=asked.store, tool_results=tuple(asked.tool_results)),
+        parameters=asked.parameters,
     )
 
 

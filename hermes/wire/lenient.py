@@ -65,10 +65,10 @@ def number(body: Body, name: str, *, low: float, high: float) -> float | None:
     return float(value)
 
 
-def mapping(body: Body, name: str) -> dict[str, Any] | None:
+def mapping(body: Body, name: str, *, param: str | None = None) -> dict[str, Any] | None:
     value = body.get(name)
     if value is not None and not isinstance(value, dict):
-        raise wrong_type(name, "an object", value)
+        raise wrong_type(param or name, "an object", value)
     return value
 
 
@@ -80,14 +80,16 @@ def string_map(body: Body, name: str) -> dict[str, str]:
     return found
 
 
-def choice(body: Body, name: str, allowed: Collection[str], default: str) -> str:
+def choice(
+    body: Body, name: str, allowed: Collection[str], default: str, *, param: str | None = None
+) -> str:
     value = body.get(name)
     if value is None:
         return default
     if value not in list(allowed):
         raise InvalidRequest(
-            f"'{name}' must be one of {', '.join(allowed)}, not {shown(value)}.",
-            param=name,
+            f"'{param or name}' must be one of {', '.join(allowed)}, not {shown(value)}.",
+            param=param or name,
             code="invalid_value",
         )
     return str(value)

@@ -14,13 +14,15 @@ from hermes.wire.lenient import (
     mapping,
     number,
     required_text,
-    shown,
     string_map,
     text,
-    wrong_type,
 )
+from hermes.wire.response_tools import read_choice, read_tools
 
-_TOOL_CHOICES = ("none", "auto", "required")
+_SERVICE_TIERS = ("auto", "default", "flex", "scale", "priority", "fast")
+_EFFORTS = ("none", "minimal", "low", "medium", "high", "xhigh", "max")
+_VERBOSITIES = ("low", "medium", "high")
+_MOST_PAIRS, _LONGEST_KEY, _LONGEST_VALUE = 16, 64, 512
 
 
 def _plain_text_format() -> dict[str, Any]:
@@ -46,90 +48,91 @@ class ResponseEcho:
     truncation: str = "disabled"
     store: bool = True
     background: bool = False
+    service_tier: str = "default"
     metadata: dict[str, str] = field(default_factory=dict)
+    user: str | None = None
     safety_identifier: str | None = None
     prompt_cache_key: str | None = None
 
 
 def parse_echo(body: Mapping[str, Any]) -> ResponseEcho:
+    """Every known field is checked, had it an effect or not."""
+    tools = read_tools(body.get("tools"))
+    store = boolean(body, "store", True)
     return ResponseEcho(
         temperature=_or(number(body, "temperature", low=0, high=2), 1.0),
         top_p=_or(number(body, "top_p", low=0, high=1), 1.0),
         presence_penalty=_or(number(body, "presence_penalty", low=-2, high=2), 0.0),
         frequency_penalty=_or(number(body, "frequency_penalty", low=-2, high=2), 0.0),
-        top_logprobs=integer(body, "top_logprobs", low=0, high=20) or 0,
+        top_logprobs=_logprobs(body),
         max_output_tokens=integer(body, "max_output_tokens", low=1),
         max_tool_calls=integer(body, "max_tool_calls", low=0),
         parallel_tool_calls=boolean(body, "parallel_tool_calls", True),
-        tool_choice=_tool_choice(body.get("tool_choice")),
-        tools=_tools(body.get("tools")),
+        tool_choice=read_choice(body.get("tool_choice"), tools),
+        tools=tools,
         text=_text(body),
         reasoning=_reasoning(body),
         truncation=choice(body, "truncation", ("auto", "disabled"), "disabled"),
-        store=boolean(body, "store", True),
-        background=_background(body),
-        metadata=string_map(body, "metadata"),
+        store=store,
+        background=_background(body, is_stored=store),
+        service_tier=_service_tier(body),
+        metadata=parse_metadata(body),
+        user=text(body, "user"),
         safety_identifier=text(body, "safety_identifier"),
         prompt_cache_key=text(body, "prompt_cache_key"),
     )
 
 
-def _background(body: Mapping[str, Any]) -> bool:
-    """Refused rather than ignored: the caller would poll for an answer that came at once."""
-    if boolean(body, "background", False):
+def _logprobs(body: Mapping[str, Any]) -> int:
+    if integer(body, "top_logprobs", low=0, high=20):
         raise InvalidRequest(
-            "background: true is not served; leave it out, or stream the response.",
-            param="background",
+            "Log probabilities are not served; leave 'top_logprobs' out.",
+            param="top_logprobs",
             code="unsupported_parameter",
         )
-    return False
+    return 0
+
+
+def _background(body: Mapping[str, Any], *, is_stored: bool) -> bool:
+    wanted = boolean(body, "background", False)
+    if wanted and not is_stored:
+        raise InvalidRequest(
+            "background: true needs store: true; the answer could not be fetched otherwise.",
+            param="background",
+            code="invalid_value",
+        )
+    return wanted
+
+
+def _service_tier(body: Mapping[str, Any]) -> str:
+    """There is one tier here; what was asked for is repeated, as clients compare the two."""
+    tier = choice(body, "service_tier", _SERVICE_TIERS, "auto")
+    return "default" if tier == "auto" else tier
+
+
+def parse_metadata(body: Mapping[str, Any]) -> dict[str, str]:
+    """Up to 16 pairs, as OpenAI has it."""
+    found = string_map(body, "metadata")
+    if len(found) > _MOST_PAIRS or any(
+        len(key) > _LONGEST_KEY or len(value) > _LONGEST_VALUE for key, value in found.items()
+    ):
+        raise InvalidRequest(
+            f"'metadata' holds up to {_MOST_PAIRS} pairs, with keys of up to {_LONGEST_KEY} and "
+            f"values of up to {_LONGEST_VALUE} characters.",
+            param="metadata",
+            code="invalid_value",
+        )
+    return found
 
 
 def _or(value: float | None, default: float) -> float:
     return default if value is None else value
 
 
-def _tool_choice(value: Any) -> str | dict[str, Any]:
-    if value is None:
-        return "auto"
-    if value in _TOOL_CHOICES:
-        return str(value)
-    if not isinstance(value, dict):
-        raise InvalidRequest(
-            f"'tool_choice' must be none, auto, required or an object, not {shown(value)}.",
-            param="tool_choice",
-            code="invalid_value",
-        )
-    required_text(value, "type", param="tool_choice.type")
-    return value
-
-
-def _tools(value: Any) -> list[dict[str, Any]]:
-    if value is None:
-        return []
-    if not isinstance(value, list):
-        raise wrong_type("tools", "a list", value)
-    return [_tool(raw, f"tools[{at}]") for at, raw in enumerate(value)]
-
-
-def _tool(raw: Any, param: str) -> dict[str, Any]:
-    """A function with every key present, as strict readers want it; other kinds as they came."""
-    if not isinstance(raw, dict):
-        raise wrong_type(param, "a tool object", raw)
-    if required_text(raw, "type", param=f"{param}.type") != "function":
-        return raw
-    return {
-        "type": "function",
-        "name": required_text(raw, "name", param=f"{param}.name"),
-        "description": text(raw, "description", param=f"{param}.description"),
-        "parameters": raw.get("parameters"),
-        "strict": raw.get("strict"),
-    }
-
-
 def _text(body: Mapping[str, Any]) -> dict[str, Any]:
     found = mapping(body, "text") or {}
-    wanted = mapping(found, "format")
+    choice(found, "verbosity", _VERBOSITIES, "medium", param="text.verbosity")
+    wanted = mapping(found, "format", param="text.format")
     if wanted is None:
         return {**found, **_plain_text_format()}
     required_text(wanted, "type", param="text.format.type")
@@ -141,6 +144,6 @@ def _reasoning(body: Mapping[str, Any]) -> dict[str, Any] | None:
     if found is None:
         return None
     return {
-        "effort": text(found, "effort", param="reasoning.effort"),
+        "effort": choice(found, "effort", _EFFORTS, "", param="reasoning.effort") or None,
         "summary": text(found, "summary", param="reasoning.summary"),
     }

@@ -3,19 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from hermes.core.errors import InvalidRequest
 from hermes.core.messages import Content, Message
-from hermes.core.turn import Outcome, TurnResult, Usage
+from hermes.core.turn import Outcome, TurnParameters, TurnResult, Usage
 from hermes.wire.chat import failure_message
-from hermes.wire.content import normalise
-from hermes.wire.conversation import read_plain, split
-from hermes.wire.lenient import boolean, required_text, shown, text, wrong_type
+from hermes.wire.conversation import split
+from hermes.wire.lenient import boolean, required_text, text
 from hermes.wire.response_echo import ResponseEcho, parse_echo
+from hermes.wire.response_input import NOTHING_OUTSIDE, Outside, messages_of, read_items
 from hermes.wire.response_items import Item
 from hermes.wire.response_items import output_items as output_items
+from hermes.wire.response_parameters import parse_parameters
 from hermes.wire.transcript import prior_count as prior_count
 from hermes.wire.transcript import stored_history as stored_history
 from hermes.wire.transcript import turn_messages as turn_messages
@@ -36,7 +37,6 @@ class ResponsesRequest:
     model: str | None
     stream: bool
     user_message: Content | None
-    tool_results: list[Message]
     history: list[Message]
     """Messages the request itself brings along, before the user's."""
     instructions: str | None
@@ -45,6 +45,9 @@ class ResponsesRequest:
     previous_response_id: str | None
     conversation: str | None
     echo: ResponseEcho
+    parameters: TurnParameters
+    items: list[Item]
+    """The input item by item, as it is kept beside the response."""
 
     @property
     def store(self) -> bool:
@@ -78,7 +81,9 @@ class ResponseHead:
     echo: ResponseEcho = field(default_factory=ResponseEcho)
 
 
-def parse_responses(body: Mapping[str, Any]) -> ResponsesRequest:
+def parse_responses(
+    body: Mapping[str, Any], outside: Outside = NOTHING_OUTSIDE
+) -> ResponsesRequest:
     """Fields we do not know are left alone; input we cannot carry on is refused by name."""
     conversation = _conversation_name(body)
     previous = text(body, "previous_response_id")
@@ -87,18 +92,21 @@ def parse_responses(body: Mapping[str, Any]) -> ResponsesRequest:
             "Cannot use both 'conversation' and 'previous_response_id'; leave one of them out.",
             param="conversation",
         )
-    said = split(_input_messages(body.get("input")), param="input")
+    items = read_items(body.get("input"), outside)
+    said = split(messages_of(items, outside), param="input")
+    echo = parse_echo(body)
     return ResponsesRequest(
         model=text(body, "model"),
         stream=boolean(body, "stream", False),
         user_message=said.user_message,
-        tool_results=said.tool_results,
         history=said.history,
         instructions=text(body, "instructions"),
         added_instructions=said.system_prompt,
         previous_response_id=previous or None,
         conversation=conversation or None,
-        echo=parse_echo(body),
+        echo=echo,
+        parameters=replace(parse_parameters(body, echo), tool_results=tuple(said.tool_results)),
+        items=items,
     )
 
 
@@ -107,84 +115,6 @@ def _conversation_name(body: Mapping[str, Any]) -> str | None:
     if isinstance(value, dict):
         return required_text(value, "id", param="conversation.id")
     return text(body, "conversation")
-
-
-def _input_messages(value: Any) -> list[Message]:
-    if value is None or value == "" or value == []:
-        raise InvalidRequest(
-            "'input' is required: a string, or a list that ends with a user message.",
-            param="input",
-            code="missing_required_parameter",
-        )
-    if isinstance(value, str):
-        return [{"role": "user", "content": value}]
-    if not isinstance(value, list):
-        raise wrong_type("input", "a string or a list of items", value)
-    messages: list[Message] = []
-    for at, raw in enumerate(value):
-        _add_item(messages, raw, f"input[{at}]")
-    return messages
-
-
-def _add_item(messages: list[Message], raw: Any, param: str) -> None:
-    if not isinstance(raw, dict):
-        raise wrong_type(param, "an input item object", raw)
-    match raw.get("type", "message"):
-        case "message":
-            messages.append(_message(raw, param))
-        case "function_call":
-            _add_call(messages, raw, param)
-        case "function_call_output":
-            messages.append(_call_output(raw, param))
-        case "reasoning":
-            # Another model's thinking; it is no part of what was said.
-            pass
-        case kind:
-            raise InvalidRequest(
-                f"Input items of type {shown(kind)} are not supported; use message, "
-                "function_call, function_call_output or reasoning.",
-                param=f"{param}.type",
-                code="unsupported_item_type",
-            )
-
-
-def _message(raw: dict[str, Any], param: str) -> Message:
-    match raw.get("role"):
-        case "system" | "developer" | "user" as role:
-            return read_plain(role, raw, param)
-        case "assistant":
-            content = normalise(raw.get("content"), param=f"{param}.content")
-            return {"role": "assistant", "content": content}
-        case role:
-            raise InvalidRequest(
-                f"'{param}.role' must be user, assistant, system or developer, not {shown(role)}.",
-                param=f"{param}.role",
-                code="invalid_value",
-            )
-
-
-def _add_call(messages: list[Message], raw: Mapping[str, Any], param: str) -> None:
-    """Calls join the assistant's message right before them: one message speaks and calls."""
-    if not messages or messages[-1]["role"] != "assistant":
-        messages.append({"role": "assistant", "content": None})
-    arguments = raw.get("arguments")
-    if not isinstance(arguments, str):
-        raise wrong_type(f"{param}.arguments", "a string", arguments)
-    name = required_text(raw, "name", param=f"{param}.name")
-    call = {
-        "id": required_text(raw, "call_id", param=f"{param}.call_id"),
-        "type": "function",
-        "function": {"name": name, "arguments": arguments},
-    }
-    messages[-1].setdefault("tool_calls", []).append(call)
-
-
-def _call_output(raw: Mapping[str, Any], param: str) -> Message:
-    return {
-        "role": "tool",
-        "tool_call_id": required_text(raw, "call_id", param=f"{param}.call_id"),
-        "content": normalise(raw.get("output"), param=f"{param}.output"),
-    }
 
 
 def response_object(
@@ -227,11 +157,13 @@ def response_object(
         "max_tool_calls": echo.max_tool_calls,
         "store": echo.store,
         "background": echo.background,
-        "service_tier": "default",
+        "service_tier": echo.service_tier,
         "metadata": echo.metadata,
         "safety_identifier": echo.safety_identifier,
         "prompt_cache_key": echo.prompt_cache_key,
     }
+    if echo.user is not None:
+        response["user"] = echo.user
     if head.conversation is not None:
         response["conversation"] = {"id": head.conversation}
     return response

@@ -8,7 +8,7 @@ import pytest
 from openai.types.responses import Response
 
 from hermes.core.errors import InvalidRequest
-from hermes.core.turn import Outcome, TurnResult, Usage
+from hermes.core.turn import Outcome, TurnParameters, TurnResult, Usage
 from hermes.wire.response_echo import ResponseEcho, parse_echo
 from hermes.wire.responses import (
     ResponseHead,
@@ -80,13 +80,14 @@ def test_a_string_is_one_user_message():
         model=None,
         stream=False,
         user_message="Hi",
-        tool_results=[],
         history=[],
         instructions=None,
         added_instructions=None,
         previous_response_id=None,
         conversation=None,
         echo=ResponseEcho(),
+        parameters=TurnParameters(persist=True),
+        items=[{"type": "message", "role": "user", "content": "Hi"}],
     )
 
 
@@ -136,7 +137,7 @@ def test_calls_and_outputs_take_the_chat_shape():
             ]
         }
     )
-    assert [*asked.history[1:], *asked.tool_results] == [
+    assert [*asked.history[1:], *list(asked.parameters.tool_results)] == [
         {"role": "assistant", "content": "Wait.", "tool_calls": [chat_call("a"), chat_call("b")]},
         {"role": "tool", "tool_call_id": "a", "content": "1"},
         {"role": "tool", "tool_call_id": "b", "content": "2"},
@@ -216,9 +217,8 @@ def test_without_input_there_is_no_request(value: Any):
     ("item", "param"),
     [
         ("hi", "input[0]"),
-        ({"type": "item_reference", "id": "msg_1"}, "input[0].type"),
-        ({"type": "mcp_call"}, "input[0].type"),
-        ({"type": None, "role": "user", "content": "x"}, "input[0].type"),
+        ({"type": "item_reference"}, "input[0].id"),
+        ({"type": "mcp_call"}, "input[0].id"),
         ({"content": "x"}, "input[0].role"),
         ({"role": "tool", "content": "x"}, "input[0].role"),
         ({"role": "user"}, "input[0].content"),

@@ -1,0 +1,121 @@
+"""What a Responses request asks of the turn: sampling, format, effort, and the client's tools."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from hermes.core.errors import InvalidRequest
+from hermes.core.turn import AnswerFormat, Sampling, TurnParameters
+from hermes.wire.json_schemas import refuse_unusable_schema
+from hermes.wire.lenient import boolean, mapping, required_text, shown, text, wrong_type
+from hermes.wire.response_echo import ResponseEcho
+from hermes.wire.response_tools import client_tools
+
+Body = Mapping[str, Any]
+
+INCLUDABLE = (
+    "file_search_call.results",
+    "web_search_call.results",
+    "web_search_call.action.sources",
+    "message.input_image.image_url",
+    "computer_call_output.output.image_url",
+    "code_interpreter_call.outputs",
+    "reasoning.encrypted_content",
+)
+"""Accepted without an effect: each would add something that no answer here has."""
+
+_NOT_SERVED = {
+    "prompt": "stored prompts are not served; send 'instructions' and 'input'",
+}
+
+
+def parse_parameters(body: Body, echo: ResponseEcho) -> TurnParameters:
+    """`echo` is the same request, checked; only what was really said goes to the model."""
+    _refuse_unserved(body)
+    check_include(body.get("include"))
+    mapping(body, "stream_options")
+    return TurnParameters(
+        persist=echo.store,
+        sampling=Sampling(
+            temperature=_if_said(body, "temperature", echo.temperature),
+            top_p=_if_said(body, "top_p", echo.top_p),
+            presence_penalty=_if_said(body, "presence_penalty", echo.presence_penalty),
+            frequency_penalty=_if_said(body, "frequency_penalty", echo.frequency_penalty),
+            max_tokens=echo.max_output_tokens,
+        ),
+        answer_format=_answer_format(echo.text["format"]),
+        reasoning_effort=echo.reasoning["effort"] if echo.reasoning else None,
+        client_tools=client_tools(
+            echo.tools,
+            echo.tool_choice,
+            parallel=None if body.get("parallel_tool_calls") is None else echo.parallel_tool_calls,
+        ),
+        max_tool_calls=echo.max_tool_calls,
+    )
+
+
+def check_include(value: Any) -> None:
+    """Known names pass; log probabilities cannot be had, and what nobody knows is a mistake."""
+    if value is None:
+        return
+    if not isinstance(value, list):
+        raise wrong_type("include", "a list", value)
+    for at, name in enumerate(value):
+        if name == "message.output_text.logprobs":
+            raise InvalidRequest(
+                "Log probabilities are not served; leave them out of 'include'.",
+                param=f"include[{at}]",
+                code="unsupported_parameter",
+            )
+        if name not in INCLUDABLE:
+            raise InvalidRequest(
+                f"'include[{at}]' must be one of {', '.join(INCLUDABLE)}, not {shown(name)}.",
+                param=f"include[{at}]",
+                code="invalid_value",
+            )
+
+
+def _refuse_unserved(body: Body) -> None:
+    for name, reason in _NOT_SERVED.items():
+        if body.get(name) is not None:
+            raise InvalidRequest(
+                f"'{name}' cannot be used: {reason}.", param=name, code="unsupported_parameter"
+            )
+
+
+def _if_said(body: Body, name: str, value: float) -> float | None:
+    return None if body.get(name) is None else value
+
+
+def _answer_format(wanted: Mapping[str, Any]) -> AnswerFormat | None:
+    match wanted["type"]:
+        case "text":
+            return None
+        case "json_object":
+            return AnswerFormat()
+        case "json_schema":
+            return _schema_format(wanted)
+        case kind:
+            raise InvalidRequest(
+                f"'text.format.type' must be text, json_object or json_schema, not {shown(kind)}.",
+                param="text.format.type",
+                code="invalid_value",
+            )
+
+
+def _schema_format(wanted: Mapping[str, Any]) -> AnswerFormat:
+    schema = mapping(wanted, "schema", param="text.format.schema")
+    if schema is None:
+        raise InvalidRequest(
+            "'text.format.schema' is required.",
+            param="text.format.schema",
+            code="missing_required_parameter",
+        )
+    refuse_unusable_schema(schema, param="text.format.schema")
+    return AnswerFormat(
+        name=required_text(wanted, "name", param="text.format.name"),
+        schema=schema,
+        strict=boolean(wanted, "strict", False, param="text.format.strict"),
+        description=text(wanted, "description", param="text.format.description"),
+    )
