@@ -37,6 +37,7 @@ from hermes.server import about, chat, responses, sessions
 from hermes.server.application import build_application
 from hermes.server.auth import caller_of, check_key, session_key
 from hermes.server.chat_stream import write_chat
+from hermes.server.dialects import read_dialect
 from hermes.server.dispatch import dispatch, dispatch_public, refusal_of, value_or_refusal
 from hermes.server.idempotency import IdempotencyCache as _IdempotencyCache
 from hermes.server.middleware import CORS_HEADERS as _CORS_HEADERS
@@ -56,6 +57,7 @@ from hermes.tools.registry import Registry
 from hermes.tools.skills import skill_list
 from hermes.wire.chat import ChatHead
 from hermes.wire.responses import ResponseHead
+from hermes.wire.tool_forms import CONTRACT_DIALECT, Dialect
 from hermes_cli import profiles, tools_config
 
 __all__ = [
@@ -248,6 +250,7 @@ class APIServerAdapter:
         *,
         include_usage: bool = False,
         headers: Mapping[str, str] | None = None,
+        dialect: Dialect = CONTRACT_DIALECT,
     ) -> web.StreamResponse:
         return await write_chat(
             request,
@@ -257,6 +260,7 @@ class APIServerAdapter:
             headers=headers or {},
             keepalive=self._keepalive(),
             preview=self.seams.tool_preview,
+            dialect=dialect,
         )
 
     async def _write_sse_responses(
@@ -278,6 +282,7 @@ class APIServerAdapter:
         head: ResponseHead | None = None,
         record: NewRecord | None = None,
         headers: Mapping[str, str] | None = None,
+        dialect: Dialect = CONTRACT_DIALECT,
     ) -> web.StreamResponse:
         return await write_responses(
             request,
@@ -296,6 +301,7 @@ class APIServerAdapter:
             self.seams,
             headers=headers or {},
             keepalive=self._keepalive(),
+            dialect=dialect,
         )
 
     def _keepalive(self) -> float:
@@ -364,6 +370,7 @@ class APIServerAdapter:
             requires_key=lambda: bool(self._api_key),
             authorise=lambda request: self._check_auth(request),
             read_caller=lambda request: caller_of(request.headers, self._api_key),
+            read_dialect=lambda request: read_dialect(request.headers, self.listener),
             cors_headers=lambda origin: self._cors_headers_for_origin(origin),
             run_turn=lambda call, feed, agent_ref: run_turn(
                 lambda **question: self._run_agent(**question), call, feed, agent_ref
@@ -401,6 +408,7 @@ class APIServerAdapter:
             stream.turn.agent_ref,
             include_usage=stream.include_usage,
             headers=stream.headers,
+            dialect=stream.dialect,
         )
 
     async def _write_responses(
@@ -423,4 +431,5 @@ class APIServerAdapter:
             head=stream.head,
             record=stream.record,
             headers=stream.headers,
+            dialect=stream.dialect,
         )

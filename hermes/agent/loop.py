@@ -219,6 +219,8 @@ def _keep_reply(seams: AgentSeams, turn: _Turn, reply: Reply) -> None:
     message = messages.assistant(reply.text, calls)
     if reply.replay is not None:
         message["replay"] = reply.replay
+    if reply.reasoning and seams.parameters.keeps_reasoning:
+        message["reasoning"] = reply.reasoning
     _keep(seams, turn, message)
 
 

@@ -6,7 +6,8 @@ from collections.abc import Sequence
 from typing import Any
 
 Message = dict[str, Any]
-"""`role`, `content`; an assistant's may have `tool_calls`, a tool's has `tool_call_id`."""
+"""`role`, `content`; an assistant's may have `tool_calls` and `reasoning`, a tool's has
+`tool_call_id`."""
 
 Content = str | list[dict[str, Any]]
 """Text, or a list of parts: `{"type": "text", …}` and `{"type": "image_url", …}`."""

@@ -64,6 +64,8 @@ class TurnParameters:
     """Tool messages that answer the client's calls of the turn before."""
     max_tool_calls: int | None = None
     """How many calls of the server's tools the turn may make."""
+    keeps_reasoning: bool = False
+    """Whether what the model thinks stays with its messages, under `reasoning`."""
     alias: str | None = None
     """The configured model alias that answers; None: the agent itself."""
     is_plain: bool = False

@@ -9,9 +9,11 @@ from aiohttp import web
 from hermes.core.errors import ApiError, NotFound
 from hermes.server.answers import json_answer
 from hermes.server.auth import SESSION_ID_HEADER, SESSION_KEY_HEADER
+from hermes.server.dialects import REASONING_HEADER, TOOL_FORM_HEADER
 from hermes.server.seams import Seams
 from hermes.wire.capabilities import PLATFORM, model_object, models_list
 from hermes.wire.capabilities import capabilities as capabilities_object
+from hermes.wire.tool_forms import AUDIENCES
 
 FEATURES = {
     "chat_completions": True,
@@ -19,6 +21,9 @@ FEATURES = {
     "responses_api": True,
     "responses_streaming": True,
     "tool_progress_events": True,
+    "tool_forms": list(AUDIENCES),
+    "tool_form_header": TOOL_FORM_HEADER,
+    "reasoning_header": REASONING_HEADER,
     "session_resources": True,
     "session_chat": True,
     "session_chat_streaming": True,

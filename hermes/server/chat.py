@@ -11,6 +11,7 @@ from hermes.core.turn import Outcome, TurnCall, TurnParameters, TurnResult
 from hermes.runs.turns import start_turn
 from hermes.server.answers import json_answer
 from hermes.server.auth import Caller
+from hermes.server.dialects import with_reasoning
 from hermes.server.seams import ChatStream, Seams
 from hermes.server.turns import (
     once,
@@ -35,6 +36,7 @@ async def create(request: web.Request, seams: Seams) -> web.StreamResponse:
     seams.admit_turn()
     asked = parse_chat(await read_body(request))
     caller = seams.read_caller(request)
+    dialect = seams.read_dialect(request)
     call = await _turn_call(seams, asked, caller)
     if asked.stream:
         headers = session_headers(call.session_id, call.session_key)
@@ -43,14 +45,19 @@ async def create(request: web.Request, seams: Seams) -> web.StreamResponse:
             turn=start_turn(seams.run_turn, call),
             include_usage=asked.include_usage,
             headers=stream_headers(request, seams, headers),
+            dialect=dialect,
         )
         return await seams.write_chat(request, stream)
 
+    shows_reasoning = dialect.shows_reasoning()
+    heard = with_reasoning(call) if shows_reasoning else call
+
     async def compute() -> tuple[ChatHead, TurnResult]:
-        return _head(seams, asked), _usable(await run_to_end(seams, call))
+        return _head(seams, asked), _usable(await run_to_end(seams, heard))
 
     head, result = await once(request, seams, compute)
-    return _answer(head, result, call)
+    answer = completion(head, result, shows_reasoning=shows_reasoning)
+    return json_answer(answer, headers=_answer_headers(result, call))
 
 
 async def _turn_call(seams: Seams, asked: ChatRequest, caller: Caller) -> TurnCall:
@@ -102,7 +109,6 @@ def _usable(result: TurnResult) -> TurnResult:
     return result
 
 
-def _answer(head: ChatHead, result: TurnResult, call: TurnCall) -> web.Response:
-    headers = session_headers(result.session_id or call.session_id, call.session_key)
-    headers |= incomplete_headers(result)
-    return json_answer(completion(head, result), headers=headers)
+def _answer_headers(result: TurnResult, call: TurnCall) -> dict[str, str]:
+    named = session_headers(result.session_id or call.session_id, call.session_key)
+    return named | incomplete_headers(result)

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from typing import Any
+from collections.abc import Mapping
 
 from aiohttp import web
 
 from hermes.server.streaming import Stream, TurnView, write_stream
 from hermes.wire.chat import ChatHead
 from hermes.wire.chat_stream import ChatEncoder
+from hermes.wire.tool_forms import CONTRACT_DIALECT, Dialect, Preview
 
 
 async def write_chat(
@@ -20,10 +20,11 @@ async def write_chat(
     include_usage: bool,
     headers: Mapping[str, str],
     keepalive: float,
-    preview: Callable[[str, Mapping[str, Any]], str],
+    preview: Preview,
+    dialect: Dialect = CONTRACT_DIALECT,
 ) -> web.StreamResponse:
     """Write the turn as chunks."""
-    encoder = ChatEncoder(head, include_usage=include_usage, preview=preview)
+    encoder = ChatEncoder(head, include_usage=include_usage, preview=preview, dialect=dialect)
     stream = Stream(
         encoder=encoder, opening=[encoder.opening()], keepalive=keepalive, headers=headers
     )

@@ -23,7 +23,8 @@ Handler = Callable[[web.Request], Awaitable[web.StreamResponse]]
 CORS_HEADERS = {
     "Access-Control-Allow-Methods": "GET, POST, PATCH, DELETE, OPTIONS",
     "Access-Control-Allow-Headers": (
-        "Authorization, Content-Type, Idempotency-Key, X-Hermes-Session-Id, X-Hermes-Session-Key"
+        "Authorization, Content-Type, Idempotency-Key, X-Hermes-Session-Id, X-Hermes-Session-Key, "
+        "X-Hermes-Tool-Form, X-Hermes-Reasoning"
     ),
     "Access-Control-Expose-Headers": (
         "X-Request-Id, X-Hermes-Session-Id, X-Hermes-Session-Key, X-Hermes-Completed, "

@@ -15,14 +15,22 @@ from hermes.wire.responses import (
     prior_count,
     turn_messages,
 )
+from hermes.wire.tool_forms import Preview, ResponsesForm
 
 
-def finished_response(head: ResponseHead, result: TurnResult, record: NewRecord) -> dict[str, Any]:
+def finished_response(
+    head: ResponseHead,
+    result: TurnResult,
+    record: NewRecord,
+    *,
+    form: ResponsesForm,
+    preview: Preview,
+) -> dict[str, Any]:
     """The response object of a finished turn; a failed turn is an error, not an answer."""
     if result.outcome is Outcome.FAILED:
         raise agent_incomplete(result)
     prior = prior_count(record.given_history, record.opening, result)
-    output = output_items(result, prior=prior)
+    output = output_items(result, prior=prior, form=form, preview=preview)
     return ended_response(head, result, output=output, ended_at=int(time.time()))
 
 

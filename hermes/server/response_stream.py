@@ -14,6 +14,7 @@ from hermes.server.seams import NewRecord, Seams
 from hermes.server.streaming import Stream, TurnView, write_stream
 from hermes.wire.responses import ResponseHead
 from hermes.wire.responses_stream import ResponsesEncoder
+from hermes.wire.tool_forms import CONTRACT_DIALECT, Dialect
 
 log = logging.getLogger(__name__)
 
@@ -27,12 +28,13 @@ async def write_responses(
     *,
     headers: Mapping[str, str],
     keepalive: float,
+    dialect: Dialect = CONTRACT_DIALECT,
 ) -> web.StreamResponse:
     """Write the turn as response events.
 
     When the client leaves, what there is of the answer is stored as incomplete.
     """
-    encoder = ResponsesEncoder(head)
+    encoder = ResponsesEncoder(head, preview=seams.tool_preview, dialect=dialect)
     ended: TurnResult | None = None
 
     async def save_final(result: TurnResult) -> None:

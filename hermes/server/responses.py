@@ -16,6 +16,7 @@ from hermes.core.turn import TurnCall
 from hermes.runs.turns import start_turn
 from hermes.server.answers import json_answer
 from hermes.server.auth import Caller
+from hermes.server.dialects import with_reasoning
 from hermes.server.response_records import finished_response, save
 from hermes.server.seams import NewRecord, ResponseStream, Seams
 from hermes.server.turns import (
@@ -52,6 +53,7 @@ async def create(request: web.Request, seams: Seams) -> web.StreamResponse:
             code="unsupported_parameter",
         )
     caller = seams.read_caller(request)
+    dialect = seams.read_dialect(request)
     chain = await _chain(seams, asked, caller)
     call = _turn_call(asked, caller, chain)
     headers = session_headers(call.session_id, call.session_key)
@@ -62,13 +64,23 @@ async def create(request: web.Request, seams: Seams) -> web.StreamResponse:
             user_message=call.user_message,
             record=_new_record(asked, call, chain),
             headers=stream_headers(request, seams, headers),
+            dialect=dialect,
         )
         return await seams.write_responses(request, stream)
 
+    shows_reasoning = dialect.shows_reasoning(asked=asked.echo.asks_for_reasoning)
+    heard = with_reasoning(call) if shows_reasoning else call
+
     async def compute() -> dict[str, Any]:
-        result = await run_to_end(seams, call)
+        result = await run_to_end(seams, heard)
         record = _new_record(asked, call, chain)
-        response = finished_response(_head(seams, asked, chain), result, record)
+        response = finished_response(
+            _head(seams, asked, chain),
+            result,
+            record,
+            form=dialect.forms.responses,
+            preview=seams.tool_preview,
+        )
         await save(seams, response, result, record)
         return response
 

@@ -20,6 +20,7 @@ from hermes.server.auth import Caller
 from hermes.server.idempotency import IdempotencyCache
 from hermes.wire.chat import ChatHead
 from hermes.wire.responses import ResponseHead
+from hermes.wire.tool_forms import CONTRACT_DIALECT, Dialect, Preview
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -30,6 +31,7 @@ class ChatStream:
     turn: LiveTurn
     include_usage: bool
     headers: Mapping[str, str]
+    dialect: Dialect = CONTRACT_DIALECT
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -59,6 +61,7 @@ class ResponseStream:
     user_message: Content | None
     record: NewRecord
     headers: Mapping[str, str]
+    dialect: Dialect = CONTRACT_DIALECT
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -71,6 +74,8 @@ class Seams:
     """None, or the answer that refuses the request."""
     read_caller: Callable[[web.Request], Caller]
     """Raises `ApiError` for session headers that are malformed or not allowed."""
+    read_dialect: Callable[[web.Request], Dialect]
+    """Raises `ApiError` for a dialect that does not exist."""
     cors_headers: Callable[[str], dict[str, str] | None]
     run_turn: RunTurn
     admit_turn: Callable[[], None]
@@ -85,7 +90,7 @@ class Seams:
     """Where every call that may block on a store is made."""
     idempotency: IdempotencyCache
     runtime_status: Callable[[], dict[str, Any] | None]
-    tool_preview: Callable[[str, Mapping[str, Any]], str]
+    tool_preview: Preview
     toolsets: Callable[[], list[dict[str, Any]]]
     skills: Callable[[], list[dict[str, Any]]]
     """Reads folders; may block."""

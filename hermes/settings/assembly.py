@@ -20,6 +20,8 @@ _LISTENER = (
     "max_body_bytes",
     "drain_seconds",
     "keepalive_seconds",
+    "tool_form",
+    "show_reasoning",
 )
 _AGENT = (
     "reasoning_effort",

@@ -15,6 +15,7 @@ from typing import Any, Literal
 from hermes.settings.redaction import names_a_secret
 
 ReasoningEffort = Literal["none", "minimal", "low", "medium", "high", "xhigh"]
+ToolForm = Literal["auto", "default", "mcp", "open_webui", "reasoning", "hidden"]
 NOTHING_SET: Mapping[str, Any] = MappingProxyType({})
 
 
@@ -35,6 +36,10 @@ class ListenerSettings:
     """How long running turns may still take after SIGTERM."""
     keepalive_seconds: float = 10.0
     """After this much silence a stream gets a comment line, so that proxies keep it open."""
+    tool_form: ToolForm = "auto"
+    """How clients are shown the tools that the server ran; `auto` goes by the client."""
+    show_reasoning: bool = False
+    """Whether clients are shown what the model thinks even where they do not ask for it."""
 
     @property
     def is_loopback(self) -> bool:

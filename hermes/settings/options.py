@@ -99,6 +99,20 @@ _LISTENER = (
         default="10",
         sentence="After this much silence a stream gets a comment line that keeps it open.",
     ),
+    Option(
+        name="listener.tool_form",
+        kind=kinds.one_of("auto", "default", "mcp", "open_webui", "reasoning", "hidden"),
+        config="server.tool_form",
+        default="auto",
+        sentence="How clients are shown the tools the server ran; `auto` goes by the client.",
+    ),
+    Option(
+        name="listener.show_reasoning",
+        kind=kinds.YES_OR_NO,
+        config="server.show_reasoning",
+        default="false",
+        sentence="Whether clients are shown what the model thinks.",
+    ),
 )
 
 _PROVIDERS = (

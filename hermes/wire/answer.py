@@ -6,11 +6,14 @@ streamed. Every encoder asks here what to add: nothing said twice, nothing lost.
 
 from __future__ import annotations
 
+from hermes.core.turn import Outcome, TurnResult
+
 
 class StreamedAnswer:
     """The text streamed since the last tool, by segment. One instance per stream."""
 
     def __init__(self) -> None:
+        self._before_tools: list[str] = []
         self._closed: list[str] = []
         self._open: list[str] = []
         self.has_text = False
@@ -30,8 +33,19 @@ class StreamedAnswer:
 
     def tool_ran(self) -> None:
         """What comes next answers the tool, so nothing said before counts as the final text."""
+        self._before_tools += [*self._closed, *self._open]
         self._closed.clear()
         self._open.clear()
+
+    def missing_from_end(self, result: TurnResult) -> str:
+        """What the reader has not seen of the result's text."""
+        if result.outcome is Outcome.WAITING and self._has_seen(result.text):
+            # The model spoke and then called the client's tools; the server's ran in between.
+            return ""
+        return self.missing_from(result.text)
+
+    def _has_seen(self, text: str) -> bool:
+        return text in "".join([*self._before_tools, *self._closed, *self._open])
 
     def missing_from(self, final: str) -> str:
         """The end of `final` that the reader has not seen; empty when it has been said."""

@@ -13,6 +13,7 @@ from hermes.wire.chat_parameters import PLAIN, ChatParameters, read_parameters
 from hermes.wire.content import normalise
 from hermes.wire.conversation import add_name, read_plain, read_tool_call, split
 from hermes.wire.lenient import boolean, mapping, required_text, shown, text, wrong_type
+from hermes.wire.own_renderings import strip_content
 
 ERROR_CODES = {
     Outcome.TRUNCATED: "output_truncated",
@@ -108,7 +109,9 @@ def _assistant(raw: Mapping[str, Any], param: str) -> Message:
         content = text(raw, "refusal", param=f"{param}.refusal") or (None if calls else "")
     message: Message = {
         "role": "assistant",
-        "content": None if content is None else normalise(content, param=f"{param}.content"),
+        "content": None
+        if content is None
+        else strip_content(normalise(content, param=f"{param}.content")),
     }
     if "name" in raw:
         add_name(message, raw, param)
@@ -127,11 +130,16 @@ def _tool(raw: Mapping[str, Any], param: str) -> Message:
     }
 
 
-def completion(head: ChatHead, result: TurnResult) -> dict[str, Any]:
+def completion(
+    head: ChatHead, result: TurnResult, *, shows_reasoning: bool = False
+) -> dict[str, Any]:
     """The whole answer. An incomplete turn says so in `finish_reason` and in a `hermes` block."""
+    message = _answer_message(result)
+    if shows_reasoning:
+        message["reasoning_content"] = _reasoning(result)
     choice = {
         "index": 0,
-        "message": _answer_message(result),
+        "message": message,
         "logprobs": None,
         "finish_reason": finish_reason(result),
     }
@@ -155,6 +163,12 @@ def _answer_message(result: TurnResult) -> Message:
         message["content"] = result.text or None
         message["tool_calls"] = list(result.pending)
     return message
+
+
+def _reasoning(result: TurnResult) -> str | None:
+    """What the model thought, where the turn kept it."""
+    thoughts = [str(said["reasoning"]) for said in result.messages if said.get("reasoning")]
+    return "\n\n".join(thoughts) or None
 
 
 def finish_reason(result: TurnResult, *, has_text: bool | None = None) -> str:

@@ -6,7 +6,7 @@ A text delta is the hot path: its chunk is built once per stream, only the text 
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from json.encoder import encode_basestring_ascii
 from typing import Any, assert_never
 
@@ -33,23 +33,32 @@ from hermes.wire.chat import (
     finish_reason,
     incomplete_details,
 )
+from hermes.wire.own_renderings import render
+from hermes.wire.response_items import call_id_of, called_function, line_about
 from hermes.wire.sse import DONE, KEEPALIVE, frame
+from hermes.wire.tool_forms import CONTRACT_DIALECT, ChatForm, Dialect, Preview
 
 TOOL_PROGRESS = "hermes.tool.progress"
 
 _BEFORE_DELTA = ', "choices": [{"index": 0, "delta": '
 _AFTER_DELTA = ', "finish_reason": '
 
-Preview = Callable[[str, Mapping[str, Any]], str]
-"""A short label for a call, from the tool's name and arguments."""
-
 
 class ChatEncoder:
     """Encodes one stream: `opening`, then each event in order. Every frame is a valid chunk."""
 
-    def __init__(self, head: ChatHead, *, include_usage: bool = False, preview: Preview) -> None:
+    def __init__(
+        self,
+        head: ChatHead,
+        *,
+        include_usage: bool = False,
+        preview: Preview,
+        dialect: Dialect = CONTRACT_DIALECT,
+    ) -> None:
         self._include_usage = include_usage
         self._preview = preview
+        self._form = dialect.forms.chat
+        self._shows_reasoning = dialect.shows_reasoning()
         self._answer = StreamedAnswer()
         self._head = _head_text(head)
         self._tail = ', "usage": null' if include_usage else ""
@@ -69,6 +78,8 @@ class ChatEncoder:
                 return self._tool(event, "running")
             case ToolFinished():
                 return self._tool(event, "completed")
+            case ReasoningDelta(text):
+                return self._reasoning(text) if self._shows_reasoning and text else b""
             case TurnEnded(result):
                 return self._end(result)
             case Idle():
@@ -76,7 +87,7 @@ class ChatEncoder:
             case SegmentEnd():
                 self._answer.end_segment()
                 return b""
-            case ReasoningDelta() | ToolProgress() | Notice():
+            case ToolProgress() | Notice():
                 return b""
             case _:
                 assert_never(event)
@@ -90,22 +101,51 @@ class ChatEncoder:
             self._answer.end_segment()
             return b""
         self._answer.tool_ran()
-        progress = {
+        match self._form:
+            case ChatForm.EVENT:
+                progress = self._progress(event, status)
+                return frame(self._chunk("{}", **progress), TOOL_PROGRESS)
+            case ChatForm.DELTA:
+                return self._delta(hermes_tool=self._progress(event, status))
+            case ChatForm.REASONING:
+                return self._line(event) if isinstance(event, ToolStarted) else b""
+            case ChatForm.HIDDEN:
+                return b""
+            case _:
+                assert_never(self._form)
+
+    def _progress(self, event: ToolStarted | ToolFinished, status: str) -> dict[str, str]:
+        return {
             "tool": event.name,
             "label": self._preview(event.name, event.arguments),
             "toolCallId": event.call_id,
             "status": status,
         }
-        return frame(self._chunk("{}", **progress), TOOL_PROGRESS)
+
+    def _line(self, event: ToolStarted) -> bytes:
+        return self._reasoning(render(line_about(event.name, event.arguments, self._preview)))
+
+    def _reasoning(self, text: str) -> bytes:
+        return self._delta(reasoning_content=text)
+
+    def _delta(self, **delta: Any) -> bytes:
+        return frame(self._chunk(json.dumps(delta)))
 
     def _end(self, result: TurnResult) -> bytes:
-        missing = self._answer.missing_from(result.text)
+        missing = self._answer.missing_from_end(result)
         frames = [self._text(missing)] if missing else []
+        frames += [self._client_call(at, call) for at, call in enumerate(result.pending)]
         frames.append(frame(self._finish(result)))
         if self._include_usage:
             usage = json.dumps(chat_usage(result.usage))
             frames.append(frame(f'{self._head}, "choices": [], "usage": {usage}}}'))
         return b"".join([*frames, DONE])
+
+    def _client_call(self, index: int, call: Mapping[str, Any]) -> bytes:
+        """A call that the client is to run, in one piece."""
+        function = called_function(call)
+        described = {"id": call_id_of(call), "type": "function", "function": function}
+        return self._delta(tool_calls=[{"index": index, **described}])
 
     def _finish(self, result: TurnResult) -> str:
         reason = finish_reason(result, has_text=self._answer.has_text)

@@ -54,6 +54,11 @@ class ResponseEcho:
     safety_identifier: str | None = None
     prompt_cache_key: str | None = None
 
+    @property
+    def asks_for_reasoning(self) -> bool:
+        """Whether the client wants to read what the model thinks."""
+        return bool(self.reasoning and self.reasoning.get("summary"))
+
 
 def parse_echo(body: Mapping[str, Any]) -> ResponseEcho:
     """Every known field is checked, had it an effect or not."""

@@ -11,10 +11,11 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from hermes.core.errors import InvalidRequest, NotFound
-from hermes.core.messages import Message
+from hermes.core.messages import Message, text_of
 from hermes.wire.content import normalise
 from hermes.wire.conversation import read_plain
 from hermes.wire.lenient import required_text, shown, text, wrong_type
+from hermes.wire.own_renderings import strip_content
 
 Item = dict[str, Any]
 
@@ -149,7 +150,7 @@ def _message(raw: Item, param: str) -> Message:
         case "assistant":
             _check_phase(raw, param)
             content = normalise(raw.get("content"), param=f"{param}.content")
-            return {"role": "assistant", "content": content}
+            return {"role": "assistant", "content": strip_content(content)}
         case role:
             raise InvalidRequest(
                 f"'{param}.role' must be user, assistant, system or developer, not {shown(role)}.",
@@ -207,7 +208,9 @@ def _add_finished_call(messages: list[Message], raw: Item, param: str) -> None:
 
 
 def _error_text(error: Any) -> str:
-    """Servers write an error as a text or as an object with one."""
+    """Servers write an error as a text, or as an object with a text or parts of it."""
     if isinstance(error, dict):
         error = error.get("message") or error.get("content")
+    if isinstance(error, list):
+        return text_of([part for part in error if isinstance(part, dict)])
     return error if isinstance(error, str) else ""

@@ -1,17 +1,18 @@
-"""The items of a response's output: how each one looks, and which ones a finished turn leaves."""
+"""The items of a response's output, and how each one looks."""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Container, Iterator, Mapping, Sequence
+from collections.abc import Mapping
 from typing import Any
 
-from hermes.core.events import is_internal
 from hermes.core.ids import new_id
-from hermes.core.messages import Message, text_of, tool_calls_of
-from hermes.core.turn import TurnResult
+from hermes.wire.tool_forms import Preview
 
 Item = dict[str, Any]
+
+SERVER_LABEL = "hermes"
+"""The name under which `mcp_call` items say whose tools were run."""
 
 
 def text_part(text: str) -> dict[str, Any]:
@@ -49,63 +50,75 @@ def call_output_item(item_id: str, call_id: str, output: str | list[dict[str, st
     }
 
 
-def arguments_text(arguments: Mapping[str, Any]) -> str:
-    """Arguments as compact JSON. What JSON cannot say is written as its text."""
-    return json.dumps(dict(arguments), separators=(",", ":"), ensure_ascii=False, default=str)
+def input_parts(text: str) -> list[dict[str, str]]:
+    return [{"type": "input_text", "text": text}]
 
 
-def output_items(result: TurnResult, *, prior: int) -> list[Item]:
-    """The output of a turn whose messages follow the first `prior` ones; the answer comes last."""
-    turn = result.messages[prior:]
-    hidden = _internal_call_ids(turn)
-    answered = {str(message["tool_call_id"]) for message in turn if "tool_call_id" in message}
-    shown = (item for message in turn for item in _items_of(message, answered))
-    items = [item for item in shown if item.get("call_id") not in hidden]
-    status = "completed" if result.is_complete else "incomplete"
-    if items and _is_answer(items[-1], result.text):
-        items[-1]["status"] = status
-    elif result.text or result.is_complete:
-        items.append(message_item(new_id("msg_"), result.text, status))
-    return items
-
-
-def _items_of(message: Message, answered: Container[str]) -> Iterator[Item]:
-    role = message.get("role")
-    if role == "assistant":
-        text = text_of(message.get("content"))
-        if text:
-            yield message_item(new_id("msg_"), text, "completed")
-        yield from (_call(call, answered) for call in tool_calls_of(message))
-    elif role == "tool":
-        call_id = str(message.get("tool_call_id"))
-        yield call_output_item(new_id("fco_"), call_id, text_of(message.get("content")))
-
-
-def _call(call: Mapping[str, Any], answered: Container[str]) -> Item:
-    function = call.get("function") or {}
-    arguments = function.get("arguments") or ""
-    call_id = _call_id(call)
-    return call_item(
-        new_id("fc_"),
-        call_id,
-        str(function.get("name", "")),
-        arguments if isinstance(arguments, str) else arguments_text(arguments),
-        "completed" if call_id in answered else "incomplete",
-    )
-
-
-def _call_id(call: Mapping[str, Any]) -> str:
-    return str(call.get("id", ""))
-
-
-def _internal_call_ids(turn: Sequence[Message]) -> set[str]:
+def mcp_item(item_id: str, name: str, arguments: str, status: str, **ending: Any) -> Item:
+    """`ending` is the call's `output` or its `error`; the other one is null."""
     return {
-        _call_id(call)
-        for message in turn
-        for call in tool_calls_of(message)
-        if is_internal(str((call.get("function") or {}).get("name", "")))
+        "id": item_id,
+        "type": "mcp_call",
+        "status": status,
+        "server_label": SERVER_LABEL,
+        "name": name,
+        "arguments": arguments,
+        "output": None,
+        "error": None,
+        "approval_request_id": None,
+        **ending,
     }
 
 
-def _is_answer(item: Item, text: str) -> bool:
-    return bool(item["type"] == "message" and item["content"][0]["text"] == text)
+def mcp_error(message: str) -> dict[str, Any]:
+    """What is wrong with a call, in the one shape that readers know for a tool's own failure."""
+    return {
+        "type": "mcp_tool_execution_error",
+        "content": [{"type": "text", "text": message}],
+    }
+
+
+def summary_part(text: str) -> dict[str, str]:
+    return {"type": "summary_text", "text": text}
+
+
+def reasoning_item(item_id: str, text: str | None = None) -> Item:
+    """Without a text, an item that has only begun. It has no status, as OpenAI's have none."""
+    return {
+        "id": item_id,
+        "type": "reasoning",
+        "summary": [] if text is None else [summary_part(text)],
+    }
+
+
+def client_call_item(call: Mapping[str, Any]) -> Item:
+    """A call that the client is to run, from its chat-completions shape."""
+    function = called_function(call)
+    return call_item(
+        new_id("fc_"), call_id_of(call), function["name"], function["arguments"], "completed"
+    )
+
+
+def call_id_of(call: Mapping[str, Any]) -> str:
+    return str(call.get("id", ""))
+
+
+def called_function(call: Mapping[str, Any]) -> dict[str, str]:
+    """The name and the arguments of a call; agents may hold the latter as a mapping."""
+    function = call.get("function") or {}
+    arguments = function.get("arguments") or ""
+    return {
+        "name": str(function.get("name", "")),
+        "arguments": arguments if isinstance(arguments, str) else arguments_text(arguments),
+    }
+
+
+def line_about(name: str, arguments: Mapping[str, Any], preview: Preview) -> str:
+    """A call in one line, for a reader."""
+    label = preview(name, arguments)
+    return name if label == name else f"{name}: {label}"
+
+
+def arguments_text(arguments: Mapping[str, Any]) -> str:
+    """Arguments as compact JSON. What JSON cannot say is written as its text."""
+    return json.dumps(dict(arguments), separators=(",", ":"), ensure_ascii=False, default=str)

@@ -15,11 +15,11 @@ from hermes.wire.lenient import boolean, required_text, text
 from hermes.wire.response_echo import ResponseEcho, parse_echo
 from hermes.wire.response_input import NOTHING_OUTSIDE, Outside, messages_of, read_items
 from hermes.wire.response_items import Item
-from hermes.wire.response_items import output_items as output_items
 from hermes.wire.response_parameters import parse_parameters
 from hermes.wire.transcript import prior_count as prior_count
 from hermes.wire.transcript import stored_history as stored_history
 from hermes.wire.transcript import turn_messages as turn_messages
+from hermes.wire.turn_output import output_items as output_items
 
 STATUSES = {
     Outcome.COMPLETED: "completed",

@@ -6,7 +6,6 @@ deltas, done; and at last one terminal event whose output is exactly the items t
 
 from __future__ import annotations
 
-import json
 import time
 from collections.abc import Callable
 from json.encoder import encode_basestring_ascii
@@ -26,18 +25,14 @@ from hermes.core.events import (
     is_internal,
 )
 from hermes.core.ids import new_id
-from hermes.core.turn import TurnResult
+from hermes.core.turn import Outcome, TurnResult
 from hermes.wire.answer import StreamedAnswer
-from hermes.wire.response_items import (
-    Item,
-    arguments_text,
-    call_item,
-    call_output_item,
-    message_item,
-    text_part,
-)
+from hermes.wire.response_calls import client_calls, server_calls
+from hermes.wire.response_items import Item, message_item, text_part
+from hermes.wire.response_output import ResponseOutput, Thought
 from hermes.wire.responses import ResponseHead, ended_response, response_object
-from hermes.wire.sse import DONE, KEEPALIVE, frame
+from hermes.wire.sse import DONE, KEEPALIVE
+from hermes.wire.tool_forms import CONTRACT_DIALECT, Dialect, Preview
 
 _TEXT_DELTA = "response.output_text.delta"
 
@@ -45,13 +40,22 @@ _TEXT_DELTA = "response.output_text.delta"
 class ResponsesEncoder:
     """Encodes one stream: `opening` first, then each event in order."""
 
-    def __init__(self, head: ResponseHead, *, clock: Callable[[], float] = time.time) -> None:
+    def __init__(
+        self,
+        head: ResponseHead,
+        *,
+        preview: Preview,
+        dialect: Dialect = CONTRACT_DIALECT,
+        clock: Callable[[], float] = time.time,
+    ) -> None:
         self._head = head
         self._clock = clock
-        self._sequence = 0
-        self._output: list[Item] = []
-        self._open_calls: dict[str, int] = {}
+        self._shows_reasoning = dialect.shows_reasoning(asked=head.echo.asks_for_reasoning)
+        self._output = ResponseOutput()
+        self._calls = server_calls(dialect.forms.responses, self._output, preview)
         self._message: _OpenMessage | None = None
+        self._thought: Thought | None = None
+        """Open only while no message is: the model thinks or speaks."""
         self._answer = StreamedAnswer()
         self.final: dict[str, Any] | None = None
         """The terminal response object, once the turn has ended."""
@@ -60,8 +64,8 @@ class ResponsesEncoder:
         """The first two events, to be written one by one before anything has happened."""
         response = self.snapshot("in_progress")
         return [
-            self._event("response.created", response=response),
-            self._event("response.in_progress", response=response),
+            self._output.event("response.created", response=response),
+            self._output.event("response.in_progress", response=response),
         ]
 
     def encode(self, event: Event) -> bytes:
@@ -71,16 +75,18 @@ class ResponsesEncoder:
         match event:
             case SegmentEnd():
                 self._answer.end_segment()
-                return self._close_message("completed")
+                return self._close_open("completed")
             case ToolStarted():
                 return self._tool_started(event)
             case ToolFinished():
                 return self._tool_finished(event)
+            case ReasoningDelta(text):
+                return self._reasoning(text)
             case TurnEnded(result):
                 return self._end(result)
             case Idle():
                 return KEEPALIVE
-            case ReasoningDelta() | ToolProgress() | Notice():
+            case ToolProgress() | Notice():
                 return b""
             case _:
                 assert_never(event)
@@ -88,9 +94,11 @@ class ResponsesEncoder:
     def snapshot(self, status: str) -> dict[str, Any]:
         """The response as it stands. Unless it goes on, what is open counts as incomplete."""
         open_status = "in_progress" if status == "in_progress" else "incomplete"
+        if self._thought is not None:
+            self._thought.settle()
         output = [
-            {**item, "status": open_status} if item["status"] == "in_progress" else item
-            for item in self._output
+            {**item, "status": open_status} if item.get("status") == "in_progress" else item
+            for item in self._output.items
         ]
         if self._message is not None:
             output[self._message.index] = self._message.item(open_status)
@@ -102,19 +110,24 @@ class ResponsesEncoder:
             opened = self._open_message()
         assert self._message is not None
         self._answer.add(text)
-        return opened + self._message.delta(text, self._next())
+        return opened + self._message.delta(text, self._output.next_number())
 
     def _open_message(self) -> bytes:
-        item_id, index = new_id("msg_"), len(self._output)
+        thought = self._close_thought()
+        item_id, index = new_id("msg_"), len(self._output.items)
         self._message = _OpenMessage(item_id, index)
         opened: Item = {**message_item(item_id, "", "in_progress"), "content": []}
-        added = self._add(opened)
-        return added + self._event(
-            "response.content_part.added",
-            item_id=item_id,
-            output_index=index,
-            content_index=0,
-            part=text_part(""),
+        added = self._output.add(opened)
+        return (
+            thought
+            + added
+            + self._output.event(
+                "response.content_part.added",
+                item_id=item_id,
+                output_index=index,
+                content_index=0,
+                part=text_part(""),
+            )
         )
 
     def _close_message(self, status: str) -> bytes:
@@ -123,74 +136,62 @@ class ResponsesEncoder:
             return b""
         self._message = None
         place = {"item_id": message.id, "output_index": message.index, "content_index": 0}
-        text = message.text
+        text, event = message.text, self._output.event
         return (
-            self._event("response.output_text.done", **place, text=text, logprobs=[])
-            + self._event("response.content_part.done", **place, part=text_part(text))
-            + self._done(message.index, message.item(status))
+            event("response.output_text.done", **place, text=text, logprobs=[])
+            + event("response.content_part.done", **place, part=text_part(text))
+            + self._output.done(message.index, message.item(status))
         )
+
+    def _reasoning(self, text: str) -> bytes:
+        if not self._shows_reasoning or not text:
+            return b""
+        opened = b""
+        if self._thought is None:
+            closed = self._close_message("completed")
+            self._thought = Thought(self._output)
+            opened = closed + self._thought.open()
+        return opened + self._thought.delta(text)
+
+    def _close_thought(self) -> bytes:
+        thought, self._thought = self._thought, None
+        return b"" if thought is None else thought.close()
+
+    def _close_open(self, status: str) -> bytes:
+        return self._close_thought() + self._close_message(status)
 
     def _tool_started(self, event: ToolStarted) -> bytes:
         if is_internal(event.name):
             self._answer.end_segment()
             return b""
         self._answer.tool_ran()
-        closed = self._close_message("completed")
-        item_id, index = new_id("fc_"), len(self._output)
-        self._open_calls[event.call_id] = index
-        arguments = arguments_text(event.arguments)
-        added = self._add(call_item(item_id, event.call_id, event.name, "", "in_progress"))
-        self._output[index] = {**self._output[index], "arguments": arguments}
-        place = {"item_id": item_id, "output_index": index}
-        return (
-            closed
-            + added
-            + self._event("response.function_call_arguments.delta", **place, delta=arguments)
-            + self._event(
-                "response.function_call_arguments.done",
-                **place,
-                name=event.name,
-                arguments=arguments,
-            )
-        )
+        return self._close_open("completed") + self._calls.started(event)
 
     def _tool_finished(self, event: ToolFinished) -> bytes:
-        index = self._open_calls.pop(event.call_id, None)
-        if index is None:
+        if event.call_id not in self._calls:
             # An internal tool, whose start was not shown either.
             self._answer.end_segment()
             return b""
         self._answer.tool_ran()
-        closed = self._close_message("completed")
-        done = self._done(index, {**self._output[index], "status": "completed"})
-        parts = [{"type": "input_text", "text": event.output}]
-        output = call_output_item(new_id("fco_"), event.call_id, parts)
-        added = self._add({**output, "status": "in_progress"})
-        return closed + done + added + self._done(len(self._output) - 1, output)
+        return self._close_open("completed") + self._calls.finished(event)
 
     def _end(self, result: TurnResult) -> bytes:
         status = "completed" if result.is_complete else "incomplete"
-        written = [self._missing_text(result.text)]
-        if result.is_complete and self._lacks_answer():
+        written = [self._missing_text(result)]
+        if result.outcome is Outcome.COMPLETED and self._lacks_answer():
             written.append(self._open_message())
-        written.append(self._close_message(status))
-        written.append(self._close_calls())
+        written.append(self._close_open(status))
+        written.append(self._calls.close())
+        written.append(client_calls(self._output, result.pending))
         self.final = ended_response(
-            self._head, result, output=self._output, ended_at=int(self._clock())
+            self._head, result, output=self._output.items, ended_at=int(self._clock())
         )
-        written.append(self._event(f"response.{self.final['status']}", response=self.final))
+        kind = f"response.{self.final['status']}"
+        written.append(self._output.event(kind, response=self.final))
         return b"".join([*written, DONE])
 
-    def _close_calls(self) -> bytes:
-        """Calls that never reported back."""
-        indexes = list(self._open_calls.values())
-        self._open_calls.clear()
-        return b"".join(
-            self._done(index, {**self._output[index], "status": "incomplete"}) for index in indexes
-        )
-
-    def _missing_text(self, final: str) -> bytes:
-        missing = self._answer.missing_from(final)
+    def _missing_text(self, result: TurnResult) -> bytes:
+        missing = self._answer.missing_from_end(result)
         if not missing:
             return b""
         # A text that continues nothing is a message of its own.
@@ -198,26 +199,8 @@ class ResponsesEncoder:
         return closed + self._text(missing)
 
     def _lacks_answer(self) -> bool:
-        return not self._output or self._output[-1]["type"] != "message"
-
-    def _add(self, item: Item) -> bytes:
-        self._output.append(item)
-        return self._event(
-            "response.output_item.added", output_index=len(self._output) - 1, item=item
-        )
-
-    def _done(self, index: int, item: Item) -> bytes:
-        self._output[index] = item
-        return self._event("response.output_item.done", output_index=index, item=item)
-
-    def _event(self, kind: str, /, **fields: Any) -> bytes:
-        payload = {"type": kind, "sequence_number": self._next(), **fields}
-        return frame(json.dumps(payload), kind)
-
-    def _next(self) -> int:
-        number = self._sequence
-        self._sequence += 1
-        return number
+        items = self._output.items
+        return not items or items[-1]["type"] != "message"
 
 
 class _OpenMessage:

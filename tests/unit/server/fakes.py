@@ -16,6 +16,7 @@ from hermes.runs.threads import Threads
 from hermes.runs.turns import AgentRef, RunningTurns, interrupt
 from hermes.server.auth import caller_of, check_key
 from hermes.server.chat_stream import write_chat
+from hermes.server.dialects import read_dialect
 from hermes.server.dispatch import refusal_of
 from hermes.server.idempotency import IdempotencyCache
 from hermes.server.middleware import cors_headers
@@ -23,6 +24,7 @@ from hermes.server.response_stream import write_responses
 from hermes.server.routes import ENDPOINTS
 from hermes.server.seams import ChatStream, ResponseStream, Seams
 from hermes.server.streaming import TurnView
+from hermes.settings.model import ListenerSettings
 from hermes.store.responses import ResponseStore
 from hermes.store.sessions import SessionDB
 
@@ -60,6 +62,7 @@ def fake_seams(
             headers=stream.headers,
             keepalive=5.0,
             preview=lambda name, _arguments: name,
+            dialect=stream.dialect,
         )
 
     async def response(request: web.Request, stream: ResponseStream) -> web.StreamResponse:
@@ -71,6 +74,7 @@ def fake_seams(
             seams,
             headers=stream.headers,
             keepalive=5.0,
+            dialect=stream.dialect,
         )
 
     seams = Seams(
@@ -80,6 +84,7 @@ def fake_seams(
             "requires_key": lambda: bool(key),
             "authorise": lambda request: refusal_of(lambda: check_key(request.headers, key)),
             "read_caller": lambda request: caller_of(request.headers, key),
+            "read_dialect": lambda request: read_dialect(request.headers, ListenerSettings()),
             "cors_headers": lambda origin: cors_headers(origin, origins),
             "run_turn": turns.run,
             "admit_turn": RunningTurns().admit,

@@ -18,6 +18,7 @@ from hermes.core.events import (
     TurnEnded,
 )
 from hermes.core.turn import Outcome, TurnResult, Usage
+from hermes.wire.tool_forms import AUDIENCES, Dialect, ReasoningView
 
 # Lone surrogates are replaced where a provider's answer is read; they never become events.
 characters = st.characters(exclude_categories=["Cs"])
@@ -30,13 +31,26 @@ arguments = st.dictionaries(
 usages = st.builds(
     Usage, input_tokens=st.integers(0, 9), output_tokens=st.integers(0, 9), total_tokens=st.just(9)
 )
-results = st.builds(
+PENDING = {
+    "id": "call_9",
+    "type": "function",
+    "function": {"name": "lookup", "arguments": '{"q": 1}'},
+}
+over = st.builds(
     TurnResult,
     text=texts,
-    outcome=st.sampled_from(Outcome),
+    outcome=st.sampled_from([outcome for outcome in Outcome if outcome is not Outcome.WAITING]),
     error=st.none() | texts,
     usage=usages,
 )
+waiting = st.builds(
+    TurnResult,
+    text=texts,
+    outcome=st.just(Outcome.WAITING),
+    pending=st.lists(st.just(PENDING), min_size=1, max_size=2),
+    usage=usages,
+)
+results = over | waiting
 events = st.one_of(
     st.builds(TextDelta, texts),
     st.builds(ReasoningDelta, texts),
@@ -46,6 +60,12 @@ events = st.one_of(
     st.builds(ToolProgress, st.just("reasoning.available"), st.just("_thinking"), texts),
     st.builds(Notice, st.just("retry"), texts),
     st.just(Idle()),
+)
+
+dialects = st.builds(
+    Dialect,
+    forms=st.sampled_from(list(AUDIENCES.values())),
+    reasoning=st.sampled_from(ReasoningView),
 )
 
 

@@ -19,6 +19,7 @@ from hermes.wire.chat import (
     incomplete_headers,
     parse_chat,
 )
+from hermes.wire.own_renderings import render
 
 HEAD = ChatHead("chatcmpl-1", "hermes-agent", 1700000000)
 CALL = {"id": "call_1", "type": "function", "function": {"name": "f", "arguments": "{}"}}
@@ -305,3 +306,18 @@ def test_an_interrupted_turn_is_told_from_a_failed_one():
     assert (details["interrupted"], details["failed"]) == (True, False)
     assert details["error_code"] == "interrupted"
     assert "interrupted" in agent_incomplete(result).message
+
+
+@pytest.mark.parametrize("wrap", [str, lambda text: [{"type": "text", "text": text}]])
+def test_our_own_lines_are_taken_out_of_what_the_assistant_said(wrap: Any):
+    said = {"role": "assistant", "content": wrap(render("terminal: ls") + "Hello")}
+    asked = parse(user(), said, user())
+    assert asked.history[1] == {"role": "assistant", "content": "Hello"}
+
+
+def test_thinking_that_was_kept_is_reasoning_content_where_it_is_shown():
+    thoughts = [{"role": "assistant", "content": "a", "reasoning": text} for text in ("One", "Two")]
+    result = TurnResult(text="a", messages=thoughts)
+    shown = completion(HEAD, result, shows_reasoning=True)["choices"][0]["message"]
+    assert shown["reasoning_content"] == "One\n\nTwo"
+    assert "reasoning_content" not in completion(HEAD, result)["choices"][0]["message"]

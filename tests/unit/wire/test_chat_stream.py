@@ -25,8 +25,10 @@ from hermes.core.events import (
 from hermes.core.turn import Outcome, TurnResult, Usage
 from hermes.wire.chat import ChatHead
 from hermes.wire.chat_stream import ChatEncoder
+from hermes.wire.own_renderings import strip
 from hermes.wire.sse import KEEPALIVE
-from tests.unit.wire.event_logs import logs, result_of, streamed_text
+from hermes.wire.tool_forms import AUDIENCES, CONTRACT_DIALECT, Dialect, ReasoningView
+from tests.unit.wire.event_logs import PENDING, dialects, logs, result_of, streamed_text
 from tests.unit.wire.sse_reader import Received, read
 
 HEAD = ChatHead("chatcmpl-1", 'a "content": "" model', 1700000000)
@@ -36,8 +38,13 @@ def label(name: str, arguments: Mapping[str, Any]) -> str:
     return f"{name} {arguments.get('path', '')}".strip()
 
 
-def stream(log: Sequence[Event], *, include_usage: bool = False) -> list[Received]:
-    encoder = ChatEncoder(HEAD, include_usage=include_usage, preview=label)
+def stream(
+    log: Sequence[Event],
+    *,
+    include_usage: bool = False,
+    dialect: Dialect = CONTRACT_DIALECT,
+) -> list[Received]:
+    encoder = ChatEncoder(HEAD, include_usage=include_usage, preview=label, dialect=dialect)
     return read(encoder.opening() + b"".join(encoder.encode(event) for event in log))
 
 
@@ -180,9 +187,74 @@ def test_usage_comes_once_at_the_end_and_only_when_asked_for():
     assert all("usage" not in chunk for chunk in chunks(stream(log)))
 
 
-@given(logs)
-def test_every_lawful_log_gives_a_lawful_stream(log: list[Event]):
-    found = chunks(stream(log))
+# --- dialects -------------------------------------------------------------------------------------
+
+RAN = [started(), finished(), TextDelta("ok"), TurnEnded(TurnResult(text="ok"))]
+
+
+def deltas(audience: str, log: Sequence[Event]) -> list[dict[str, Any]]:
+    """Every delta between the opening and the finish; no event may have a name."""
+    received = stream(log, dialect=Dialect(forms=AUDIENCES[audience]))
+    assert {one.event for one in received} == {"message"}
+    return [chunk["choices"][0]["delta"] for chunk in chunks(received)[1:-1]]
+
+
+def test_progress_can_be_an_extra_key_of_a_delta():
+    running, completed, text = deltas("mcp", RAN)
+    assert running == {
+        "hermes_tool": {
+            "tool": "terminal",
+            "label": "terminal a.txt",
+            "toolCallId": "call_1",
+            "status": "running",
+        }
+    }
+    assert completed["hermes_tool"]["status"] == "completed"
+    assert text == {"content": "ok"}
+
+
+@pytest.mark.parametrize("audience", ["open_webui", "reasoning"])
+def test_progress_can_be_one_marked_line_of_reasoning(audience: str):
+    line, text = deltas(audience, RAN)
+    assert "terminal a.txt" in line["reasoning_content"]
+    assert strip(line["reasoning_content"]) == ""
+    assert text == {"content": "ok"}
+
+
+def test_progress_can_be_hidden():
+    assert deltas("hidden", RAN) == [{"content": "ok"}]
+
+
+def test_thinking_is_reasoning_content_where_it_is_shown():
+    log = [ReasoningDelta("Why?"), ReasoningDelta(""), TurnEnded(TurnResult(text="ok"))]
+    found = chunks(stream(log, dialect=Dialect(reasoning=ReasoningView.SHOWN)))
+    assert [chunk["choices"][0]["delta"] for chunk in found[1:-1]] == [
+        {"reasoning_content": "Why?"},
+        {"content": "ok"},
+    ]
+
+
+@pytest.mark.parametrize("audience", AUDIENCES)
+def test_what_the_client_has_to_run_comes_as_tool_calls_before_the_finish(audience: str):
+    result = TurnResult(outcome=Outcome.WAITING, pending=[PENDING, {**PENDING, "id": "call_10"}])
+    found = chunks(stream([TurnEnded(result)], dialect=Dialect(forms=AUDIENCES[audience])))
+    first, second, finish = (chunk["choices"][0] for chunk in found[1:])
+    assert first["delta"] == {"tool_calls": [{"index": 0, **PENDING}]}
+    assert second["delta"]["tool_calls"][0]["index"] == 1
+    assert second["delta"]["tool_calls"][0]["id"] == "call_10"
+    assert (finish["delta"], finish["finish_reason"]) == ({}, "tool_calls")
+    assert "hermes" not in found[-1]
+
+
+def test_what_was_said_before_the_servers_tools_is_not_said_again_beside_the_clients():
+    result = TurnResult(text="One moment.", outcome=Outcome.WAITING, pending=[PENDING])
+    log = [TextDelta("One moment."), SegmentEnd(), started(), finished(), TurnEnded(result)]
+    assert content(chunks(stream(log))) == "One moment."
+
+
+@given(logs, dialects)
+def test_every_lawful_log_gives_a_lawful_stream(log: list[Event], dialect: Dialect):
+    found = chunks(stream(log, dialect=dialect))
     finishes = [chunk["choices"][0]["finish_reason"] for chunk in found]
     assert [reason for reason in finishes if reason] == [finishes[-1]]
     for chunk in found:
@@ -195,10 +267,10 @@ def test_every_lawful_log_gives_a_lawful_stream(log: list[Event]):
     assert result_of(log).text.endswith(said[len(streamed_text(log)) :])
 
 
-@given(logs)
-def test_no_answer_is_lost(log: list[Event]):
+@given(logs, dialects)
+def test_no_answer_is_lost(log: list[Event], dialect: Dialect):
     quiet = [event for event in log if not isinstance(event, TextDelta)]
-    assert content(chunks(stream(quiet))) == result_of(log).text
+    assert content(chunks(stream(quiet, dialect=dialect))) == result_of(log).text
 
 
 @given(logs)

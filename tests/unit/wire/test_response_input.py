@@ -12,7 +12,9 @@ from hermes.core.errors import ApiError
 from hermes.core.messages import Message, user
 from hermes.wire.compaction import seal, unseal
 from hermes.wire.kept_items import kept_items
+from hermes.wire.own_renderings import render
 from hermes.wire.response_input import Outside, messages_of, read_items, referenced_ids
+from hermes.wire.response_items import mcp_error
 
 ITEM: TypeAdapter[Any] = TypeAdapter(ResponseItem)
 KEY = b"k" * 32
@@ -55,7 +57,10 @@ def test_a_call_the_server_ran_is_a_call_with_its_result():
     ]
 
 
-@pytest.mark.parametrize("error", ["No such file", {"type": "x", "message": "No such file"}])
+@pytest.mark.parametrize(
+    "error",
+    ["No such file", {"type": "x", "message": "No such file"}, mcp_error("No such file")],
+)
 def test_a_call_that_failed_keeps_its_reason(error: Any):
     failed = {**FINISHED_CALL, "output": None, "error": error}
     assert messages(failed)[1]["content"] == "No such file"
@@ -105,6 +110,11 @@ def test_no_letter_of_a_compaction_can_be_changed():
 def test_an_item_nobody_could_carry_on_is_refused(kind: str):
     error = refused({"type": kind, "id": "x_1"}, user("Hi"))
     assert (error.code, error.param) == ("unsupported_item_type", "input[0].type")
+
+
+def test_our_own_lines_are_taken_out_of_what_the_assistant_said():
+    item = {"role": "assistant", "content": [{"type": "output_text", "text": render("ls") + "Hi"}]}
+    assert messages(item, user("And?"))[0] == {"role": "assistant", "content": "Hi"}
 
 
 def test_an_odd_phase_is_refused():

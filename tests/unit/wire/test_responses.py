@@ -19,6 +19,11 @@ from hermes.wire.responses import (
     response_object,
 )
 
+
+def label(name: str, _arguments: object) -> str:
+    return name
+
+
 HEAD = ResponseHead(id="resp_1", created_at=1700000000, model="hermes-agent")
 NULLABLE = {
     "completed_at",
@@ -152,7 +157,7 @@ def test_the_output_of_one_turn_is_valid_input_of_the_next():
         {"role": "tool", "tool_call_id": "a", "content": "1"},
         {"role": "assistant", "content": "One."},
     ]
-    output = output_items(TurnResult(text="One.", messages=transcript), prior=0)
+    output = output_items(TurnResult(text="One.", messages=transcript), prior=0, preview=label)
     asked = parse_responses({"input": [user(), *output, user("and?")]})
     assert asked.history == [user(), *transcript]
 
@@ -300,7 +305,8 @@ def test_an_ended_response_tells_how_it_ended(
     outcome: Outcome, status: str, details: Any, error: Any, completed_at: Any
 ):
     result = TurnResult(text="x", outcome=outcome, error="Broke.", usage=Usage(total_tokens=3))
-    response = ended_response(HEAD, result, output=output_items(result, prior=0), ended_at=9)
+    output = output_items(result, prior=0, preview=label)
+    response = ended_response(HEAD, result, output=output, ended_at=9)
     assert_strict(response)
     assert response["status"] == status
     assert response["incomplete_details"] == details

@@ -24,10 +24,13 @@ from hermes.core.events import (
     TurnEnded,
 )
 from hermes.core.turn import Outcome, TurnResult, Usage
+from hermes.wire.own_renderings import strip
+from hermes.wire.response_echo import ResponseEcho
 from hermes.wire.responses import ResponseHead
 from hermes.wire.responses_stream import ResponsesEncoder
 from hermes.wire.sse import KEEPALIVE
-from tests.unit.wire.event_logs import logs, result_of, streamed_text
+from hermes.wire.tool_forms import AUDIENCES, CONTRACT_DIALECT, Dialect, ReasoningView
+from tests.unit.wire.event_logs import PENDING, dialects, logs, result_of, streamed_text
 from tests.unit.wire.sse_reader import Received, read
 
 HEAD = ResponseHead(id="resp_1", created_at=1700000000, model="hermes-agent")
@@ -35,8 +38,13 @@ HEAD = ResponseHead(id="resp_1", created_at=1700000000, model="hermes-agent")
 strict = TypeAdapter[Any](ResponseStreamEvent)
 
 
-def encoder() -> ResponsesEncoder:
-    return ResponsesEncoder(HEAD, clock=lambda: 1700000009.5)
+def encoder(dialect: Dialect = CONTRACT_DIALECT, head: ResponseHead = HEAD) -> ResponsesEncoder:
+    return ResponsesEncoder(
+        head,
+        preview=lambda name, arguments: str(arguments.get("path", name)),
+        dialect=dialect,
+        clock=lambda: 1700000009.5,
+    )
 
 
 def written(log: Sequence[Event], using: ResponsesEncoder | None = None) -> list[dict[str, Any]]:
@@ -244,27 +252,166 @@ def test_silence_is_a_comment():
     assert encoder().encode(Idle()) == KEEPALIVE
 
 
-@given(logs)
+# --- dialects -------------------------------------------------------------------------------------
+
+MCP = Dialect(forms=AUDIENCES["mcp"])
+THOUGHTS = Dialect(forms=AUDIENCES["reasoning"])
+HIDDEN = Dialect(forms=AUDIENCES["hidden"])
+OPEN_MIND = Dialect(reasoning=ReasoningView.SHOWN)
+
+
+def test_an_mcp_call_runs_through_its_own_events():
+    log = [started(), finished(), TextDelta("Done."), ended("Done.")]
+    payloads = written(log, encoder(MCP))
+    assert kinds(payloads)[2:9] == [
+        "output_item.added",
+        "mcp_call.in_progress",
+        "mcp_call_arguments.delta",
+        "mcp_call_arguments.done",
+        "mcp_call.completed",
+        "output_item.done",
+        "output_item.added",
+    ]
+    added, done = payloads[2]["item"], payloads[7]["item"]
+    assert (added["arguments"], added["status"], added["output"]) == ("", "in_progress", None)
+    assert done == {
+        **added,
+        "arguments": '{"path":"a.txt"}',
+        "status": "completed",
+        "output": '{"content":"hello"}',
+    }
+    assert {payload["item_id"] for payload in payloads[3:7]} == {done["id"]}
+
+
+def test_an_mcp_call_that_never_reports_back_has_failed():
+    payloads = written([started(), ended("", Outcome.INTERRUPTED)], encoder(MCP))
+    assert "mcp_call.failed" in kinds(payloads)
+    [item] = payloads[-1]["response"]["output"]
+    assert (item["status"], item["output"]) == ("failed", None)
+    assert "unknown" in item["error"]["content"][0]["text"]
+
+
+def test_a_call_shown_as_a_thought_is_open_while_it_runs():
+    payloads = written([started(), finished(), ended("Done.")], encoder(THOUGHTS))
+    assert kinds(payloads)[2:8] == [
+        "output_item.added",
+        "reasoning_summary_part.added",
+        "reasoning_summary_text.delta",
+        "reasoning_summary_text.done",
+        "reasoning_summary_part.done",
+        "output_item.done",
+    ]
+    text = payloads[7]["item"]["summary"][0]["text"]
+    assert "read_file: a.txt" in text
+    assert strip(text) == ""
+
+
+def test_hidden_calls_leave_only_messages():
+    log = [TextDelta("Wait."), started(), finished(), TextDelta("Done."), ended("Done.")]
+    final = written(log, encoder(HIDDEN))[-1]["response"]
+    assert [item["type"] for item in final["output"]] == ["message", "message"]
+    assert texts(final) == ["Wait.", "Done."]
+
+
+@pytest.mark.parametrize("audience", AUDIENCES)
+def test_the_clients_own_calls_are_function_calls_in_every_dialect(audience: str):
+    result = TurnResult(outcome=Outcome.WAITING, pending=[PENDING])
+    dialect = Dialect(forms=AUDIENCES[audience])
+    payloads = written([TurnEnded(result)], encoder(dialect))
+    assert kinds(payloads)[2:] == [
+        "output_item.added",
+        "function_call_arguments.delta",
+        "function_call_arguments.done",
+        "output_item.done",
+        "completed",
+    ]
+    [item] = payloads[-1]["response"]["output"]
+    assert {**item, "id": "x"} == {
+        "id": "x",
+        "type": "function_call",
+        "status": "completed",
+        "call_id": "call_9",
+        "name": "lookup",
+        "arguments": '{"q": 1}',
+    }
+
+
+def test_what_was_said_before_the_servers_tools_is_not_said_again_beside_the_clients():
+    result = TurnResult(text="One moment.", outcome=Outcome.WAITING, pending=[PENDING])
+    log = [TextDelta("One moment."), SegmentEnd(), started(), finished(), TurnEnded(result)]
+    final = written(log, encoder(MCP))[-1]["response"]
+    assert [item["type"] for item in final["output"]] == ["message", "mcp_call", "function_call"]
+
+
+def test_thinking_is_an_item_before_the_answer_when_it_is_shown():
+    log = [ReasoningDelta("Why "), ReasoningDelta("not?"), TextDelta("Because."), ended("Because.")]
+    payloads = written(log, encoder(OPEN_MIND))
+    assert kinds(payloads)[2:9] == [
+        "output_item.added",
+        "reasoning_summary_part.added",
+        "reasoning_summary_text.delta",
+        "reasoning_summary_text.delta",
+        "reasoning_summary_text.done",
+        "reasoning_summary_part.done",
+        "output_item.done",
+    ]
+    thought, answer = payloads[-1]["response"]["output"]
+    assert thought["summary"] == [{"type": "summary_text", "text": "Why not?"}]
+    assert answer["type"] == "message"
+
+
+@pytest.mark.parametrize(
+    ("view", "summary", "shown"),
+    [
+        (ReasoningView.IF_ASKED, "auto", True),
+        (ReasoningView.IF_ASKED, None, False),
+        (ReasoningView.HIDDEN, "auto", False),
+        (ReasoningView.SHOWN, None, True),
+    ],
+)
+def test_thinking_is_shown_to_those_who_ask_unless_it_is_hidden(
+    view: ReasoningView, summary: str | None, shown: bool
+):
+    echo = ResponseEcho(reasoning={"effort": None, "summary": summary})
+    head = ResponseHead(id="resp_1", created_at=1, model="m", echo=echo)
+    using = encoder(Dialect(reasoning=view), head)
+    assert bool(using.encode(ReasoningDelta("hm"))) is shown
+
+
+def test_a_snapshot_holds_an_open_thought():
+    using = encoder(OPEN_MIND)
+    written([ReasoningDelta("Hm, ")], using)
+    cut = using.snapshot("incomplete")
+    assert cut["output"][0]["summary"] == [{"type": "summary_text", "text": "Hm, "}]
+
+
+@given(logs, dialects)
+def test_thoughts_never_reach_the_text(log: list[Event], dialect: Dialect):
+    shown = texts(written(log, encoder(dialect))[-1]["response"])
+    assert "".join(shown) == "".join(texts(written(log)[-1]["response"]))
+
+
+@given(logs, dialects)
 @settings(max_examples=60)
-def test_every_event_is_valid_in_strict_mode(log: list[Event]):
-    for payload in written(log):
+def test_every_event_is_valid_in_strict_mode(log: list[Event], dialect: Dialect):
+    for payload in written(log, encoder(dialect)):
         strict.validate_json(json.dumps(payload), strict=True)
 
 
-@given(logs)
-def test_numbers_have_no_gap_and_the_end_comes_once(log: list[Event]):
-    payloads = written(log)
+@given(logs, dialects)
+def test_numbers_have_no_gap_and_the_end_comes_once(log: list[Event], dialect: Dialect):
+    payloads = written(log, encoder(dialect))
     assert [payload["sequence_number"] for payload in payloads] == list(range(len(payloads)))
     assert kinds(payloads)[:2] == ["created", "in_progress"]
     ends = [kind for kind in kinds(payloads) if kind in ("completed", "incomplete", "failed")]
     assert ends == [kinds(payloads)[-1]]
 
 
-@given(logs)
+@given(logs, dialects)
 def test_every_item_is_opened_and_closed_once_and_the_final_output_is_what_was_done(
-    log: list[Event],
+    log: list[Event], dialect: Dialect
 ):
-    payloads = written(log)
+    payloads = written(log, encoder(dialect))
     added = [p for p in payloads if p["type"] == "response.output_item.added"]
     done = [p for p in payloads if p["type"] == "response.output_item.done"]
     final = payloads[-1]["response"]["output"]
@@ -272,12 +419,12 @@ def test_every_item_is_opened_and_closed_once_and_the_final_output_is_what_was_d
     assert [p["item"]["id"] for p in added] == [item["id"] for item in final]
     assert sorted(p["output_index"] for p in done) == list(range(len(final)))
     assert [p["item"] for p in sorted(done, key=lambda p: p["output_index"])] == final
-    assert all(item["status"] != "in_progress" for item in final)
+    assert all(item.get("status") != "in_progress" for item in final)
 
 
-@given(logs)
-def test_every_message_is_the_sum_of_its_deltas(log: list[Event]):
-    payloads = written(log)
+@given(logs, dialects)
+def test_every_message_is_the_sum_of_its_deltas(log: list[Event], dialect: Dialect):
+    payloads = written(log, encoder(dialect))
     streamed: dict[str, str] = {}
     for payload in payloads:
         match payload["type"]:
@@ -294,7 +441,7 @@ def test_every_message_is_the_sum_of_its_deltas(log: list[Event]):
     assert result_of(log).text.endswith(said[len(streamed_text(log)) :])
 
 
-@given(logs)
-def test_no_answer_is_lost(log: list[Event]):
+@given(logs, dialects)
+def test_no_answer_is_lost(log: list[Event], dialect: Dialect):
     quiet = [event for event in log if not isinstance(event, TextDelta)]
-    assert "".join(texts(written(quiet)[-1]["response"])) == result_of(log).text
+    assert "".join(texts(written(quiet, encoder(dialect))[-1]["response"])) == result_of(log).text
