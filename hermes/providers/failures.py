@@ -30,6 +30,7 @@ class FailureKind(Enum):
     BILLING = "billing"
     """No credit or no quota left: waiting does not help."""
     CONTEXT_OVERFLOW = "context_overflow"
+    IMAGES_UNSUPPORTED = "images_unsupported"
     BAD_REQUEST = "bad_request"
     NETWORK = "network"
     STALLED = "stalled"
@@ -81,6 +82,7 @@ _KIND_BY_CODE = {
     "billing_error": FailureKind.BILLING,
     "context_length_exceeded": FailureKind.CONTEXT_OVERFLOW,
     "request_too_large": FailureKind.CONTEXT_OVERFLOW,
+    "images_unsupported": FailureKind.IMAGES_UNSUPPORTED,
     "invalid_request_error": FailureKind.BAD_REQUEST,
     "not_found_error": FailureKind.BAD_REQUEST,
     "model_not_found": FailureKind.BAD_REQUEST,
@@ -104,6 +106,12 @@ _CONTEXT_OVERFLOW = re.compile(
 _BILLING = re.compile(
     r"(?i)insufficient[_ ](quota|credit|balance|funds)|exceeded your current quota|billing"
     r"|credit balance|payment required|out of credits"
+)
+
+_NO_IMAGES = re.compile(
+    r"(?i)(not|n't) support.{0,30}\b(images?|vision)\b(?!/)"
+    r"|\bimages?( inputs?| content)? (is|are) not (supported|allowed)"
+    r"|\b(image_url|images?) is only supported by|no endpoints found that support image"
 )
 
 _OUR_CONNECTION_ERRORS = (
@@ -171,6 +179,8 @@ def _kind_by_status(status: int, message: str) -> FailureKind:
 def _kind_by_words(message: str) -> FailureKind | None:
     if _CONTEXT_OVERFLOW.search(message):
         return FailureKind.CONTEXT_OVERFLOW
+    if _NO_IMAGES.search(message):
+        return FailureKind.IMAGES_UNSUPPORTED
     return FailureKind.BILLING if _BILLING.search(message) else None
 
 

@@ -2,16 +2,38 @@
 
 from __future__ import annotations
 
+import json
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
+from typing import Any
 
 from hermes.providers.demo import answers
 from hermes.providers.demo.commands import is_harmless
 from hermes.providers.demo.conversation import Conversation
+from hermes.providers.demo.instances import instance_of
 from hermes.providers.demo.moves import Move, Say, Use
+from hermes.providers.demo.reports import knows
 
 IS = r"(?:\s+is|'s|\u2019s|\s+was)"
 """The verb of a statement or question, also when it is glued to the word before."""
+
+
+def use_by_name(match: re.Match[str], conversation: Conversation) -> Move | None:
+    """For tools the client brought along; the server's own have phrases of their own."""
+    tool = match["tool"]
+    if tool not in conversation.tools or knows(tool):
+        return None
+    return Use(tool, arguments_for(conversation.tools[tool], _first(match, "given")))
+
+
+def arguments_for(schema: Mapping[str, Any], given: str = "") -> dict[str, Any]:
+    """What the schema requires, and what the user gave as a JSON object."""
+    made_up = instance_of(schema)
+    try:
+        chosen = json.loads(given or "{}")
+    except json.JSONDecodeError:
+        chosen = {}
+    return {**(made_up if isinstance(made_up, dict) else {}), **chosen}
 
 
 def write(match: re.Match[str], _: Conversation) -> Move:

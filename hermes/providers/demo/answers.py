@@ -47,7 +47,10 @@ THANKS = "You are welcome! Ask for help at any time to see what else I can do."
 
 GOODBYE = "Goodbye! Come back with a real model whenever you like."
 
-NO_IMAGES = "I cannot see images; a real model with vision could. I only read the text next to it."
+NO_IMAGES = (
+    "The demo model cannot see images. Send text only, or connect a model with vision: set "
+    "OPENAI_API_KEY or ANTHROPIC_API_KEY and restart the server."
+)
 
 STORY = """\
 Once there was a messenger who carried letters between two cities that did not share a language. \

@@ -15,7 +15,7 @@ from hermes.providers.demo.moves import Move, Say, Use
 MODEL = "hermes-demo"
 
 _ARGUMENTS_PER_CHUNK = 12
-_CHARACTERS_PER_TOKEN = 4
+CHARACTERS_PER_TOKEN = 4
 
 
 def completion(move: Move, messages: Sequence[Message]) -> dict[str, Any]:
@@ -58,7 +58,7 @@ def pieces(text: str) -> list[str]:
 def usage(move: Move, messages: Sequence[Message]) -> dict[str, int]:
     """Token numbers. An estimate (four characters are a token): there is no tokenizer here."""
     prompt = _estimate(json.dumps(messages, default=str))
-    answer = _estimate(move.text if isinstance(move, Say) else _arguments(move))
+    answer = _estimate(move.text if isinstance(move, Say) else arguments_json(move))
     return {
         "prompt_tokens": prompt,
         "completion_tokens": answer,
@@ -97,16 +97,18 @@ def _tool_call(move: Use, messages: Sequence[Message]) -> dict[str, Any]:
     return {
         "id": f"call_demo_{_fingerprint(messages)}",
         "type": "function",
-        "function": {"name": move.tool, "arguments": _arguments(move)},
+        "function": {"name": move.tool, "arguments": arguments_json(move)},
     }
 
 
-def _arguments(move: Use) -> str:
+def arguments_json(move: Use) -> str:
     return json.dumps(dict(move.arguments), ensure_ascii=False)
 
 
 def _finish_reason(move: Move) -> str:
-    return "stop" if isinstance(move, Say) else "tool_calls"
+    if isinstance(move, Use):
+        return "tool_calls"
+    return "length" if move.is_cut else "stop"
 
 
 def _fingerprint(messages: Sequence[Message]) -> str:
@@ -115,4 +117,4 @@ def _fingerprint(messages: Sequence[Message]) -> str:
 
 
 def _estimate(text: str) -> int:
-    return -(-len(text) // _CHARACTERS_PER_TOKEN)
+    return -(-len(text) // CHARACTERS_PER_TOKEN)

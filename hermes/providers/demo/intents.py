@@ -36,7 +36,8 @@ class Intent:
     name: str
     phrase: str
     """A regular expression; compiled when first needed, so that importing it costs nothing."""
-    move: Callable[[re.Match[str], Conversation], Move]
+    move: Callable[[re.Match[str], Conversation], Move | None]
+    """None when, on a closer look, something else was meant."""
 
     def match(self, request: str) -> re.Match[str] | None:
         return re.fullmatch(self.phrase, request, re.IGNORECASE | re.DOTALL)
@@ -61,6 +62,15 @@ _QUESTIONS: Mapping[str, str] = {
 _THE_FILES = r"(?:all\s+)?(?:of\s+)?(?:the\s+|my\s+|your\s+)?(?:files|folders?|director(?:y|ies))"
 
 INTENTS: tuple[Intent, ...] = (
+    Intent(
+        "use a tool by its name",
+        (
+            r"(?:use|call|try|invoke)\s+(?:(?:the|my)\s+)?(?:tool\s+|function\s+)?"
+            r"[`'\"]?(?P<tool>[\w.-]*\w)[`'\"]?(?:\s+(?:tool|function))?"
+            rf"(?:\s+with\s+(?P<given>\{{.*\}}))?{_END}"
+        ),
+        actions.use_by_name,
+    ),
     Intent(
         "write to a file",
         rf"(?:write|save)\s+(?:to|into)\s+{_PATH}\s*[:,]?\s+(?P<content>.+)",

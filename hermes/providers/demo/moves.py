@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import Any
 
 
 @dataclass(frozen=True, slots=True)
@@ -11,6 +12,8 @@ class Say:
     """The model answers; the turn is over."""
 
     text: str
+    is_cut: bool = False
+    """Whether there would have been more to say than the caller allows."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -18,7 +21,7 @@ class Use:
     """The model asks for one tool and waits for its result."""
 
     tool: str
-    arguments: Mapping[str, str]
+    arguments: Mapping[str, Any]
 
 
 Move = Say | Use

@@ -56,6 +56,7 @@ def _understand(request: str, conversation: Conversation) -> Move | None:
     rest = request[polite.end() :] if polite else ""
     for wording in (rest, request) if rest else (request,):
         for intent in INTENTS:
-            if match := intent.match(wording):
-                return intent.move(match, conversation)
+            match = intent.match(wording)
+            if match and (move := intent.move(match, conversation)):
+                return move
     return None

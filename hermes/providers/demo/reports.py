@@ -24,8 +24,18 @@ def report(used: Sequence[Use], results: Sequence[str]) -> str:
 
 
 def _report_one(use: Use, result: str) -> str:
-    known = _TELL[use.tool](use, result)
-    return known or f"I used `{use.tool}`. It answered: {result or 'nothing at all.'}"
+    known = _TELL[use.tool](use, result) if knows(use.tool) else None
+    return known or quote(use.tool, result)
+
+
+def quote(tool: str, result: str) -> str:
+    """Speaks about the result of a tool it does not know."""
+    return f"I used `{tool}`. It answered: {result or 'nothing at all.'}"
+
+
+def knows(tool: str) -> bool:
+    """Whether this is one of the server's own tools, which have phrases of their own."""
+    return tool in _TELL
 
 
 def _listed(use: Use, result: str) -> str | None:

@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 from openai.types.chat import ChatCompletion, ChatCompletionChunk
 
 from hermes.core import messages
+from hermes.core.errors import ProviderError
 from hermes.core.messages import UNKNOWN_OUTCOME, Message
 from hermes.providers.demo import answers
 from hermes.providers.demo.chunks import chunks, completion, pieces
@@ -238,15 +239,19 @@ def test_results_are_still_told_when_the_next_tool_is_missing() -> None:
     assert text.endswith(answers.missing_tool("read_file", ["write_file"]))
 
 
-def test_an_image_alone_is_answered_with_not_seeing_it() -> None:
-    image = {"type": "image_url", "image_url": {"url": "data:image/png;base64,AA=="}}
-    assert ask([messages.user([image])])["content"] == answers.NO_IMAGES
+IMAGE = {"type": "image_url", "image_url": {"url": "data:image/png;base64,AA=="}}
 
 
-def test_the_text_next_to_an_image_is_still_answered() -> None:
-    image = {"type": "image_url", "image_url": {"url": "data:image/png;base64,AA=="}}
-    parts: messages.Content = [{"type": "text", "text": "count to 3"}, image]
-    assert ask([messages.user(parts)])["content"] == f"{answers.NO_IMAGES}\n\n1, 2, 3."
+def test_an_image_is_refused_with_what_to_do_about_it() -> None:
+    parts: messages.Content = [{"type": "text", "text": "count to 3"}, IMAGE]
+    with pytest.raises(ProviderError, match="connect a model with vision") as refused:
+        ask([messages.user(parts)])
+    assert refused.value.code == "images_unsupported"
+
+
+def test_an_image_of_an_earlier_turn_does_not_end_the_conversation() -> None:
+    earlier = [messages.user([IMAGE]), messages.assistant("Nice.")]
+    assert ask([*earlier, messages.user("count to 3")])["content"] == "1, 2, 3."
 
 
 def test_earlier_turns_with_tools_do_not_confuse_the_present_one() -> None:

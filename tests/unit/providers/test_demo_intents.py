@@ -233,7 +233,7 @@ def test_a_fact_never_told_is_not_invented() -> None:
 
 
 def test_the_tools_it_was_given_can_be_asked_for() -> None:
-    asked = Conversation(request="which tools do you have?", tools=frozenset({"b", "a"}))
+    asked = Conversation(request="which tools do you have?", tools={"b": {}, "a": {}})
     assert plan(asked) == (Say("These are the tools I may use:\n\n- `a`\n- `b`"),)
 
 
