@@ -10,6 +10,7 @@ from typing import Any
 
 import orjson
 
+from hermes.core.errors import ProviderError
 from hermes.core.messages import Message, assistant, user
 from hermes.core.turn import AnswerFormat
 
@@ -25,7 +26,11 @@ def without_fence(text: str) -> str:
 
 
 def fault_of(text: str, wanted: AnswerFormat) -> str | None:
-    """What is wrong with an answer, in words for the model; None when nothing is."""
+    """What is wrong with an answer, in words for the model; None when nothing is.
+
+    Raises ProviderError when no answer could be checked. Slow the first time, and with a large
+    schema: not for the event loop.
+    """
     try:
         value = orjson.loads(text)
     except orjson.JSONDecodeError as error:
@@ -47,15 +52,22 @@ def correction(text: str, fault: str) -> list[Message]:
 
 
 def _breach(value: Any, schema: Mapping[str, Any]) -> str | None:
-    jsonschema = _jsonschema()
-    validator = jsonschema.validators.validator_for(schema)(schema)
-    error = jsonschema.exceptions.best_match(validator.iter_errors(value))
+    jsonschema = _imported("jsonschema")
+    # Without a registry of its own a validator fetches what a schema refers to.
+    nothing_fetched = _imported("referencing.jsonschema").EMPTY_REGISTRY
+    validator = jsonschema.validators.validator_for(schema)(schema, registry=nothing_fetched)
+    try:
+        error = jsonschema.exceptions.best_match(validator.iter_errors(value))
+    except Exception as problem:  # jsonschema, on a reference to nowhere, a broken pattern, a loop
+        raise ProviderError(
+            f"The schema for the answer cannot be used: {str(problem)[:300]}", code="bad_request"
+        ) from problem
     if error is None:
         return None
     return f"at {error.json_path} it breaks the required schema: {error.message[:500]}"
 
 
 @functools.cache
-def _jsonschema() -> Any:
+def _imported(name: str) -> Any:
     # Takes a good part of a cold start, and most turns never need it.
-    return importlib.import_module("jsonschema")
+    return importlib.import_module(name)

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
+from functools import partial
 
 from hermes.agent.answer_format import MOST_REPAIRS, correction, fault_of, without_fence
 from hermes.agent.offering import divided, offer
@@ -20,6 +21,7 @@ from hermes.core.errors import Interrupted, ProviderError
 from hermes.core.events import Notice, SegmentEnd
 from hermes.core.messages import Content, Message
 from hermes.core.turn import AnswerFormat, Failure, Outcome, TurnResult, Usage
+from hermes.fibers import blocking
 from hermes.providers.base import Prompt
 from hermes.providers.reply import Reply, ToolCall
 
@@ -177,7 +179,7 @@ def _checked(
     """An answer that has to be JSON. A faulty one is asked for again, unless it was seen."""
     said = reply.text or ""
     text = said if seams.is_watched() else without_fence(said)
-    fault = fault_of(text, wanted)
+    fault = blocking(partial(fault_of, text, wanted))
     if fault is None:
         turn.corrections.clear()
         _keep_reply(seams, turn, replace(reply, text=text))

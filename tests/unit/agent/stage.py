@@ -12,7 +12,7 @@ from hermes.agent.seams import AgentSeams
 from hermes.agent.stopping import StopSignal
 from hermes.core.events import Event
 from hermes.core.messages import Content, Message
-from hermes.core.turn import TurnResult, Usage
+from hermes.core.turn import TurnParameters, TurnResult, Usage
 from hermes.providers.base import dialect_for
 from hermes.providers.reply import Reply, ToolCall
 from hermes.tools.base import Tool, ToolContext, ToolProblem, tool
@@ -88,6 +88,8 @@ class Stage:
         fallbacks: Iterable[str] = (),
         record: Callable[[Message], None] = lambda _message: None,
         max_iterations: int = 10,
+        parameters: TurnParameters | None = None,
+        is_watched: bool = False,
     ) -> None:
         self.log: list[tuple[str, Any]] = []
         self.asked: list[dict[str, Any]] = []
@@ -103,8 +105,12 @@ class Stage:
         self._model = "first"
         self._record = record
         self._max_iterations = max_iterations
+        self._parameters = parameters or TurnParameters()
+        self._is_watched = is_watched
 
-    def play(self, user_message: Content = "Hi.", history: Iterable[Message] = ()) -> TurnResult:
+    def play(
+        self, user_message: Content | None = "Hi.", history: Iterable[Message] = ()
+    ) -> TurnResult:
         return converse(self.seams(), user_message, list(history))
 
     def interrupt(self, reason: str | None = None) -> None:
@@ -135,6 +141,8 @@ class Stage:
             is_interrupted=self.is_interrupted.is_set,
             use_fallback=self._use_fallback,
             max_iterations=self._max_iterations,
+            parameters=self._parameters,
+            is_watched=lambda: self._is_watched,
         )
 
     def _ask(self, api_kwargs: dict[str, Any]) -> Reply:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -18,14 +17,6 @@ from hermes.providers.refusals import RefusedByProvider
 from tests.unit.agent.stage import ONE_CALL, Line, Stage, calls, echo, reply, small_tool
 
 Play = Callable[..., Stage]
-
-
-@pytest.fixture
-def stage(tmp_path: Path) -> Play:
-    def build(*script: Line, **options: Any) -> Stage:
-        return Stage(script, tmp_path, **options)
-
-    return build
 
 
 def asked_for(text: str | None, *wanted: Any) -> dict[str, Any]:
