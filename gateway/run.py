@@ -7,10 +7,13 @@ pins them once, with its command line on top.
 from __future__ import annotations
 
 import os
+from collections.abc import Mapping
 from typing import Any
 
 from hermes.contract import configuration
+from hermes.core.served_models import ServedModel
 from hermes.settings.loading import SettingsSource
+from hermes.settings.model import AliasSettings
 
 settings_source = SettingsSource(os.environ)
 
@@ -28,6 +31,16 @@ def _resolve_runtime_agent_kwargs() -> dict[str, Any]:
 def _resolve_gateway_model() -> str:
     """The provider's name for the model that is used."""
     return settings_source.current().agent.provider.model
+
+
+def _load_model_aliases() -> Mapping[str, AliasSettings]:
+    """The models that clients may ask for beside the agent, by name."""
+    return settings_source.current().models
+
+
+def _resolve_served_model(alias: str | None) -> ServedModel | None:
+    """What stands behind an alias, or behind the agent itself."""
+    return configuration.served_model(settings_source.current(), alias)
 
 
 class GatewayRunner:

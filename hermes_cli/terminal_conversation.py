@@ -96,6 +96,7 @@ class Conversation:
                 session_id=self.session_id,
                 session_db=self._store,
                 clients=lambda: self._clients,
+                alias=None,
                 **callbacks_for(emit).as_keywords(),
             )
         )

@@ -22,7 +22,7 @@ from gateway import status
 from gateway.config import Platform, PlatformConfig
 from gateway.platforms.base import SendResult
 from hermes.agent.clients import ServerClients
-from hermes.contract.configuration import agent_keywords, shown_model_name
+from hermes.contract.configuration import agent_keywords, alias_of, shown_model_name
 from hermes.contract.opening import Opener, close_stores
 from hermes.contract.running import AgentTurn, Pair, run_turn
 from hermes.contract.streams import turn_view
@@ -164,6 +164,7 @@ class APIServerAdapter:
                 else None,
                 clients=clients,
                 parameters=parameters,
+                alias=alias_of(parameters, lambda: gateway_run._load_model_aliases()),
                 **callbacks_and_scope,
             )
         )
@@ -366,6 +367,9 @@ class APIServerAdapter:
         registry = Registry.builtin()
         return Seams(
             model_name=lambda: self._model_name,
+            aliases=lambda: list(gateway_run._load_model_aliases()),
+            served_model=lambda alias: gateway_run._resolve_served_model(alias),
+            listener=self.listener,
             started_at=int(time.time()),
             requires_key=lambda: bool(self._api_key),
             authorise=lambda request: self._check_auth(request),

@@ -5,7 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Mapping
 from typing import Any
 
-from hermes.settings.model import AgentSettings, ProviderSettings
+from hermes.core.served_models import ServedModel
+from hermes.core.turn import TurnParameters
+from hermes.settings.known_providers import DEMO
+from hermes.settings.model import AgentSettings, AliasSettings, ProviderSettings, Settings
 
 DEFAULT_MODEL_NAME = "hermes-agent"
 
@@ -37,7 +40,11 @@ def runtime_keywords(agent: AgentSettings) -> dict[str, Any]:
 def reasoning_config(agent: AgentSettings) -> dict[str, Any] | None:
     if agent.reasoning_effort is None:
         return None
-    return {"enabled": agent.reasoning_effort != "none", "effort": agent.reasoning_effort}
+    return _reasoning(agent.reasoning_effort)
+
+
+def _reasoning(effort: str) -> dict[str, Any]:
+    return {"enabled": effort != "none", "effort": effort}
 
 
 def reasoning_effort(config: Mapping[str, Any] | None) -> str | None:
@@ -74,7 +81,55 @@ def shown_model_name(explicit: str, active_profile: Callable[[], str]) -> str:
 
 
 def agent_keywords(
-    *, runtime: Mapping[str, Any], toolsets: Collection[str], **others: Any
+    *,
+    runtime: Mapping[str, Any],
+    toolsets: Collection[str],
+    alias: AliasSettings | None = None,
+    **others: Any,
 ) -> dict[str, Any]:
     """The keywords for one agent. What the runtime says nothing about stays with its default."""
-    return {**runtime, "enabled_toolsets": sorted(toolsets), **others}
+    keywords = {**runtime, "enabled_toolsets": sorted(toolsets), **others}
+    return keywords if alias is None else keywords | alias_keywords(alias)
+
+
+def alias_of(
+    parameters: TurnParameters | None, aliases: Callable[[], Mapping[str, AliasSettings]]
+) -> AliasSettings | None:
+    """The alias a turn is to be answered by; None: the agent itself."""
+    if parameters is None or parameters.alias is None:
+        return None
+    return aliases().get(parameters.alias)
+
+
+def alias_keywords(alias: AliasSettings) -> dict[str, Any]:
+    """What an alias changes about the agent; the rest is inherited."""
+    changes: dict[str, Any] = {**provider_keywords(alias.provider), "model": alias.provider.model}
+    if alias.reasoning_effort is not None:
+        changes["reasoning_config"] = _reasoning(alias.reasoning_effort)
+    if alias.toolsets is not None:
+        changes["enabled_toolsets"] = sorted(alias.toolsets)
+    if alias.system_prompt is not None:
+        changes["identity"] = alias.system_prompt
+    return changes
+
+
+def served_model(settings: Settings, alias: str | None) -> ServedModel | None:
+    """What stands behind a name; behind None stands the agent, behind an unknown name nothing."""
+    if alias is None:
+        agent = settings.agent
+        return _served(agent.provider, agent.reasoning_effort, has_vision=agent.vision)
+    found = settings.models.get(alias)
+    if found is None:
+        return None
+    effort = found.reasoning_effort or settings.agent.reasoning_effort
+    return _served(found.provider, effort, has_vision=found.vision)
+
+
+def _served(provider: ProviderSettings, effort: str | None, *, has_vision: bool) -> ServedModel:
+    is_demo = provider.provider == DEMO.name
+    return ServedModel(
+        model=provider.model,
+        api_mode=DEMO.name if is_demo else provider.api_mode,
+        has_vision=has_vision,
+        reasoning_effort=effort,
+    )

@@ -8,7 +8,9 @@
     │   ├── NotFound            404  nothing has this id or path
     │   ├── MethodNotAllowed    405  the path exists, but not with this method
     │   ├── BodyTooLarge        413  the body is over the configured limit
+    │   ├── RateLimited         429  the provider wants us to slow down
     │   ├── AgentIncomplete     502  the agent ended without a usable answer
+    │   ├── ProviderFailed      502  the provider failed in a way that waiting does not mend
     │   └── Unavailable         503  not now; try again after a while
     ├── SettingsError           a setting has a value that is not allowed
     ├── ProviderError           a model provider refused, broke off or answered nonsense
@@ -101,11 +103,26 @@ class BodyTooLarge(ApiError):
     default_code = "request_too_large"
 
 
+class RateLimited(ApiError):
+    """The provider wants us to slow down; the answer carries `Retry-After`."""
+
+    status = 429
+    type = "rate_limit_error"
+    default_code = "rate_limit_exceeded"
+
+
 class AgentIncomplete(ApiError):
     """The agent ended without a usable answer."""
 
     status = 502
     default_code = "agent_incomplete"
+
+
+class ProviderFailed(ApiError):
+    """The provider failed in a way that waiting does not mend: its key, its credit, its answer."""
+
+    status = 502
+    default_code = "provider_error"
 
 
 class Unavailable(ApiError):

@@ -6,13 +6,16 @@ import os
 
 from aiohttp import web
 
-from hermes.core.errors import ApiError, NotFound
+from hermes.core.errors import ApiError
 from hermes.server.answers import json_answer
 from hermes.server.auth import SESSION_ID_HEADER, SESSION_KEY_HEADER
 from hermes.server.dialects import REASONING_HEADER, TOOL_FORM_HEADER
+from hermes.server.honesty import IGNORED_HEADER, STRICT_HEADER, ignored_by_agent
+from hermes.server.routing import MODEL_HEADER, unknown_model
 from hermes.server.seams import Seams
 from hermes.wire.capabilities import PLATFORM, model_object, models_list
 from hermes.wire.capabilities import capabilities as capabilities_object
+from hermes.wire.chat_parameters import IGNORED as CHAT_IGNORED
 from hermes.wire.tool_forms import AUDIENCES
 
 FEATURES = {
@@ -31,6 +34,12 @@ FEATURES = {
     "skills_api": True,
     "session_continuity_header": SESSION_ID_HEADER,
     "session_key_header": SESSION_KEY_HEADER,
+    "client_tools": True,
+    "structured_output": True,
+    "model_routing": True,
+    "model_header": MODEL_HEADER,
+    "ignored_params_header": IGNORED_HEADER,
+    "strict_params_header": STRICT_HEADER,
     # Clients of this contract look for these two names; `runs_api` tells the truth about them.
     "run_status": True,
     "run_events_sse": True,
@@ -62,17 +71,14 @@ async def health_detailed(_request: web.Request, seams: Seams) -> web.StreamResp
 
 
 async def models(_request: web.Request, seams: Seams) -> web.StreamResponse:
-    return json_answer(models_list(seams.model_name(), seams.started_at))
+    names = [seams.model_name(), *seams.aliases()]
+    return json_answer(models_list(list(dict.fromkeys(names)), seams.started_at))
 
 
 async def model(request: web.Request, seams: Seams) -> web.StreamResponse:
     asked = request.match_info["model_id"]
-    if asked != seams.model_name():
-        raise NotFound(
-            f"The model '{asked[:100]}' does not exist; GET /v1/models lists the models.",
-            code="model_not_found",
-            param="model",
-        )
+    if asked != seams.model_name() and seams.served_model(asked) is None:
+        raise unknown_model(asked)
     return json_answer(model_object(asked, seams.started_at))
 
 
@@ -83,6 +89,10 @@ async def capabilities(_request: web.Request, seams: Seams) -> web.StreamRespons
             auth_required=seams.requires_key(),
             endpoints=seams.endpoints,
             features=FEATURES,
+            models=[seams.model_name(), *seams.aliases()],
+            ignored_params={
+                "chat_completions": ignored_by_agent(seams, CHAT_IGNORED),
+            },
         )
     )
 

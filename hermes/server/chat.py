@@ -12,6 +12,8 @@ from hermes.runs.turns import start_turn
 from hermes.server.answers import json_answer
 from hermes.server.auth import Caller
 from hermes.server.dialects import with_reasoning
+from hermes.server.honesty import ignored_headers
+from hermes.server.routing import refuse_unseen_images, route_model
 from hermes.server.seams import ChatStream, Seams
 from hermes.server.turns import (
     once,
@@ -24,12 +26,12 @@ from hermes.server.turns import (
 from hermes.wire.chat import (
     ChatHead,
     ChatRequest,
-    agent_incomplete,
     completion,
     incomplete_headers,
     parse_chat,
 )
 from hermes.wire.conversation import refuse_stray_results
+from hermes.wire.turn_errors import turn_error
 
 
 async def create(request: web.Request, seams: Seams) -> web.StreamResponse:
@@ -37,9 +39,14 @@ async def create(request: web.Request, seams: Seams) -> web.StreamResponse:
     asked = parse_chat(await read_body(request))
     caller = seams.read_caller(request)
     dialect = seams.read_dialect(request)
-    call = await _turn_call(seams, asked, caller)
+    routed = route_model(seams, asked.model)
+    call = await _turn_call(seams, asked, caller, alias=routed.alias)
+    said = {
+        **routed.headers,
+        **ignored_headers(request, seams, call.parameters, asked.parameters.ignored),
+    }
     if asked.stream:
-        headers = session_headers(call.session_id, call.session_key)
+        headers = {**session_headers(call.session_id, call.session_key), **said}
         stream = ChatStream(
             head=_head(seams, asked),
             turn=start_turn(seams.run_turn, call),
@@ -57,10 +64,12 @@ async def create(request: web.Request, seams: Seams) -> web.StreamResponse:
 
     head, result = await once(request, seams, compute)
     answer = completion(head, result, shows_reasoning=shows_reasoning)
-    return json_answer(answer, headers=_answer_headers(result, call))
+    return json_answer(answer, headers={**_answer_headers(result, call), **said})
 
 
-async def _turn_call(seams: Seams, asked: ChatRequest, caller: Caller) -> TurnCall:
+async def _turn_call(
+    seams: Seams, asked: ChatRequest, caller: Caller, *, alias: str | None
+) -> TurnCall:
     """A named session brings its stored history; any other chat brings its own and is not stored.
 
     The derived id of an unnamed chat is shared by everybody who opens with the same words, so it
@@ -73,17 +82,19 @@ async def _turn_call(seams: Seams, asked: ChatRequest, caller: Caller) -> TurnCa
         session_id = derive_chat_session_id(asked.system_prompt, asked.first_user_text)
         history = asked.history
     refuse_stray_results(history, asked.tool_results, param="messages")
-    return TurnCall(
+    call = TurnCall(
         user_message=asked.user_message,
         history=history,
         system_prompt=asked.system_prompt,
         session_id=session_id,
         session_key=caller.session_key,
-        parameters=_turn_parameters(asked, persist=caller.session_id is not None),
+        parameters=_turn_parameters(asked, alias, persist=caller.session_id is not None),
     )
+    refuse_unseen_images(seams, alias, [*history, *call.opening], param="messages")
+    return call
 
 
-def _turn_parameters(asked: ChatRequest, *, persist: bool) -> TurnParameters:
+def _turn_parameters(asked: ChatRequest, alias: str | None, *, persist: bool) -> TurnParameters:
     wanted = asked.parameters
     return TurnParameters(
         persist=persist,
@@ -92,6 +103,7 @@ def _turn_parameters(asked: ChatRequest, *, persist: bool) -> TurnParameters:
         answer_format=wanted.answer_format,
         reasoning_effort=wanted.reasoning_effort,
         client_tools=wanted.client_tools,
+        alias=alias,
     )
 
 
@@ -105,7 +117,7 @@ def _head(seams: Seams, asked: ChatRequest) -> ChatHead:
 
 def _usable(result: TurnResult) -> TurnResult:
     if result.outcome is Outcome.FAILED or (not result.is_complete and not result.text):
-        raise agent_incomplete(result)
+        raise turn_error(result)
     return result
 
 

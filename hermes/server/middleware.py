@@ -24,11 +24,11 @@ CORS_HEADERS = {
     "Access-Control-Allow-Methods": "GET, POST, PATCH, DELETE, OPTIONS",
     "Access-Control-Allow-Headers": (
         "Authorization, Content-Type, Idempotency-Key, X-Hermes-Session-Id, X-Hermes-Session-Key, "
-        "X-Hermes-Tool-Form, X-Hermes-Reasoning"
+        "X-Hermes-Tool-Form, X-Hermes-Reasoning, X-Hermes-Strict"
     ),
     "Access-Control-Expose-Headers": (
         "X-Request-Id, X-Hermes-Session-Id, X-Hermes-Session-Key, X-Hermes-Completed, "
-        "X-Hermes-Partial"
+        "X-Hermes-Partial, X-Hermes-Model, X-Hermes-Ignored-Params, Retry-After"
     ),
 }
 

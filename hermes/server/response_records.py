@@ -7,7 +7,6 @@ from typing import Any
 
 from hermes.core.turn import Outcome, TurnResult
 from hermes.server.seams import NewRecord, Seams
-from hermes.wire.chat import agent_incomplete
 from hermes.wire.responses import (
     ResponseHead,
     ended_response,
@@ -16,6 +15,7 @@ from hermes.wire.responses import (
     turn_messages,
 )
 from hermes.wire.tool_forms import Preview, ResponsesForm
+from hermes.wire.turn_errors import turn_error
 
 
 def finished_response(
@@ -28,7 +28,7 @@ def finished_response(
 ) -> dict[str, Any]:
     """The response object of a finished turn; a failed turn is an error, not an answer."""
     if result.outcome is Outcome.FAILED:
-        raise agent_incomplete(result)
+        raise turn_error(result)
     prior = prior_count(record.given_history, record.opening, result)
     output = output_items(result, prior=prior, form=form, preview=preview)
     return ended_response(head, result, output=output, ended_at=int(time.time()))

@@ -14,10 +14,12 @@ from aiohttp import web
 
 from hermes.core.messages import Content, Message
 from hermes.core.ports import ResponseRecords, SessionStore
+from hermes.core.served_models import ServedModel
 from hermes.runs.threads import Threads
 from hermes.runs.turns import LiveTurn, RunTurn
 from hermes.server.auth import Caller
 from hermes.server.idempotency import IdempotencyCache
+from hermes.settings.model import ListenerSettings
 from hermes.wire.chat import ChatHead
 from hermes.wire.responses import ResponseHead
 from hermes.wire.tool_forms import CONTRACT_DIALECT, Dialect, Preview
@@ -67,6 +69,11 @@ class ResponseStream:
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Seams:
     model_name: Callable[[], str]
+    aliases: Callable[[], list[str]]
+    """The models beside the agent, by the names clients know."""
+    served_model: Callable[[str | None], ServedModel | None]
+    """What stands behind an alias, or behind None, which is the agent; None for any other name."""
+    listener: ListenerSettings
     started_at: int
     """Unix time; shown as the model's date of creation."""
     requires_key: Callable[[], bool]

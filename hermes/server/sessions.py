@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any, TypeVar
 
 from aiohttp import web
@@ -13,12 +13,13 @@ from hermes.core.ports import SessionStore
 from hermes.core.turn import Outcome, TurnCall, TurnParameters, TurnResult
 from hermes.runs.turns import interrupt, start_turn
 from hermes.server.answers import json_answer
+from hermes.server.routing import refuse_unseen_images, route_model
 from hermes.server.seams import Seams
 from hermes.server.streaming import Stream, TurnView, write_stream
 from hermes.server.turns import once, read_body, run_to_end, session_headers, stream_headers
 from hermes.wire import sessions as wire
-from hermes.wire.chat import agent_incomplete
 from hermes.wire.session_stream import SessionEncoder
+from hermes.wire.turn_errors import turn_error
 
 T = TypeVar("T")
 
@@ -100,26 +101,26 @@ async def fork_session(request: web.Request, seams: Seams) -> web.StreamResponse
 
 async def chat(request: web.Request, seams: Seams) -> web.StreamResponse:
     seams.admit_turn()
-    call = await _turn_call(request, seams)
+    call, said = await _turn_call(request, seams)
 
     async def compute() -> TurnResult:
         result = await run_to_end(seams, call)
         if result.outcome is Outcome.FAILED:
-            raise agent_incomplete(result)
+            raise turn_error(result)
         return result
 
     result = await once(request, seams, compute)
     session_id = result.session_id or str(call.session_id)
     return json_answer(
         wire.session_chat_completion(session_id, result),
-        headers=session_headers(session_id, call.session_key),
+        headers={**session_headers(session_id, call.session_key), **said},
     )
 
 
 async def chat_stream(request: web.Request, seams: Seams) -> web.StreamResponse:
     seams.admit_turn()
-    call = await _turn_call(request, seams)
-    headers = session_headers(call.session_id, call.session_key)
+    call, said = await _turn_call(request, seams)
+    headers = {**session_headers(call.session_id, call.session_key), **said}
     encoder = SessionEncoder(
         run_id=new_id("run_"),
         session_id=str(call.session_id),
@@ -143,23 +144,28 @@ async def chat_stream(request: web.Request, seams: Seams) -> web.StreamResponse:
     return await write_stream(request, view, stream)
 
 
-async def _turn_call(request: web.Request, seams: Seams) -> TurnCall:
+async def _turn_call(request: web.Request, seams: Seams) -> tuple[TurnCall, Mapping[str, str]]:
+    """The turn, and the headers that say who answers it."""
     session_id = request.match_info["session_id"]
     caller = seams.read_caller(request)
     asked = wire.parse_session_chat(await read_body(request))
+
+    routed = route_model(seams, asked.model)
 
     def load(store: SessionStore) -> list[dict[str, Any]]:
         _existing(store, session_id)
         return store.get_messages_as_conversation(session_id)
 
-    return TurnCall(
+    call = TurnCall(
         user_message=asked.user_message,
         history=await _in_store(seams, load),
         system_prompt=asked.system_prompt,
         session_id=session_id,
         session_key=caller.session_key,
-        parameters=TurnParameters(persist=True),
+        parameters=TurnParameters(persist=True, alias=routed.alias),
     )
+    refuse_unseen_images(seams, routed.alias, [*call.history, *call.opening], param="message")
+    return call, routed.headers
 
 
 async def _in_store(seams: Seams, work: Callable[[SessionStore], T]) -> T:

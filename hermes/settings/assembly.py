@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from hermes.settings import paths, provider_choice
+from hermes.settings.aliases import alias_holds_key, read_aliases
 from hermes.settings.config_yaml import PREFIX, ConfigFile
 from hermes.settings.layers import Found, Layer
 from hermes.settings.model import AgentSettings, ListenerSettings, LogSettings, Settings
@@ -22,6 +23,8 @@ _LISTENER = (
     "keepalive_seconds",
     "tool_form",
     "show_reasoning",
+    "unknown_model",
+    "strict_params",
 )
 _AGENT = (
     "reasoning_effort",
@@ -31,6 +34,7 @@ _AGENT = (
     "toolsets",
     "confine",
     "terminal_env",
+    "vision",
 )
 _KEYS_IN_FILE = ("api_key", "fallback.api_key", "server.key", "headers")
 
@@ -51,12 +55,14 @@ class Assembly:
         self._found = in_file | said
         self._first = provider_choice.choose(said, in_file, environ)
         self._fallback = provider_choice.choose_fallback(in_file, self._first, environ)
+        self._models = read_aliases(config, self._first, environ)
 
     def settings(self) -> Settings:
         return Settings(
             home=self._home,
             listener=ListenerSettings(**self._values("listener", _LISTENER)),
             agent=self._agent(),
+            models=self._models,
             log=LogSettings(**self._values("log", ("level", "format"))),
             **({"profile": self._found["profile"].value} if "profile" in self._found else {}),
             sources=self._sources(),
@@ -104,7 +110,7 @@ def _workspace(found: Found | None, home: Path) -> Path:
 
 
 def _exposed_keys(config: ConfigFile) -> tuple[str, ...]:
-    holds_a_key = any(config.value(key) for key in _KEYS_IN_FILE)
+    holds_a_key = any(config.value(key) for key in _KEYS_IN_FILE) or alias_holds_key(config)
     if config.is_private or not holds_a_key:
         return ()
     return (

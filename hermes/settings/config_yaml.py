@@ -21,6 +21,9 @@ from hermes.settings.words import Words, kind_of
 PREFIX = "config.yaml: "
 """How errors and sources name a key of the file."""
 
+MODELS = "models"
+"""The one section whose keys the user makes up; `hermes.settings.aliases` reads it."""
+
 _QUOTED = re.compile(r"(['\"]).{4,}\1")
 
 
@@ -58,7 +61,8 @@ def check_keys(content: Mapping[str, Any]) -> None:
     """Refuse what no option is called, with the closest name that one is."""
     known = {option.config for option in OPTIONS.values() if option.config}
     sections = {section for key in known for section in _sections_above(key)}
-    for key, value in _walk(content, known):
+    fixed = {name: value for name, value in content.items() if name != MODELS}
+    for key, value in _walk(fixed, known):
         if key in sections:
             if value is not None and not isinstance(value, Mapping):
                 raise SettingsError(PREFIX + key, kind_of(value), _members(key, known))

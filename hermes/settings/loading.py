@@ -15,6 +15,7 @@ from typing import Any
 
 from hermes.core.errors import SettingsError
 from hermes.settings import layers
+from hermes.settings.aliases import alias_holders
 from hermes.settings.assembly import Assembly
 from hermes.settings.config_yaml import ConfigFile, read_config
 from hermes.settings.documented import DOCUMENTED
@@ -128,7 +129,7 @@ def _holders(settings: Settings) -> set[str]:
     """The variables that config.yaml names as holders of keys."""
     config = ConfigFile(path=config_file(settings.home), content=settings.raw)
     found = (config.value(OPTIONS[name].config) for name in HOLDERS)
-    return {str(variable).strip() for variable in found if variable}
+    return {str(variable).strip() for variable in found if variable} | alias_holders(config)
 
 
 def _file_state(path: str) -> FileState:

@@ -40,6 +40,10 @@ class ListenerSettings:
     """How clients are shown the tools that the server ran; `auto` goes by the client."""
     show_reasoning: bool = False
     """Whether clients are shown what the model thinks even where they do not ask for it."""
+    unknown_model: Literal["agent", "refuse"] = "agent"
+    """Who answers a request for a model that is not served: the agent, or a 404."""
+    strict_params: bool = False
+    """Whether parameters that have no effect are refused instead of named."""
 
     @property
     def is_loopback(self) -> bool:
@@ -93,6 +97,19 @@ class AgentSettings:
     """Whether the file tools refuse paths outside the workspace."""
     terminal_env: tuple[str, ...] = ()
     """Environment variables that commands may see beside the harmless ones."""
+    vision: bool = True
+    """Whether the model can look at images."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AliasSettings:
+    """A further model that clients may ask for by name. None means: as the agent has it."""
+
+    provider: ProviderSettings
+    reasoning_effort: ReasoningEffort | None = None
+    toolsets: tuple[str, ...] | None = None
+    system_prompt: str | None = None
+    vision: bool = True
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -112,6 +129,8 @@ class Settings:
     agent: AgentSettings
     log: LogSettings
     profile: str = "default"
+    models: Mapping[str, AliasSettings] = field(default_factory=lambda: NOTHING_SET)
+    """The models that clients may ask for beside the agent, by name."""
     sources: Mapping[str, str] = field(default_factory=lambda: NOTHING_SET)
     """Which option, variable or key of the file gave a setting; what is missing has its default."""
     warnings: tuple[str, ...] = ()
@@ -122,6 +141,7 @@ class Settings:
     @property
     def secrets(self) -> frozenset[str]:
         """Every configured secret, for the logs to mask."""
-        fallback = self.agent.fallback
-        found = self.agent.provider.secrets | (fallback.secrets if fallback else frozenset())
+        others = [alias.provider for alias in self.models.values()]
+        asked = [self.agent.provider, self.agent.fallback, *others]
+        found = frozenset().union(*(provider.secrets for provider in asked if provider))
         return found | {self.listener.key} if self.listener.key else found

@@ -113,6 +113,20 @@ _LISTENER = (
         default="false",
         sentence="Whether clients are shown what the model thinks.",
     ),
+    Option(
+        name="listener.unknown_model",
+        kind=kinds.one_of("agent", "refuse"),
+        config="server.unknown_model",
+        default="agent",
+        sentence="Who answers a request for a model that is not served; `refuse` is a 404.",
+    ),
+    Option(
+        name="listener.strict_params",
+        kind=kinds.YES_OR_NO,
+        config="server.strict_params",
+        default="false",
+        sentence="Whether parameters that have no effect are refused instead of named.",
+    ),
 )
 
 _PROVIDERS = (
@@ -288,6 +302,13 @@ _AGENT = (
         kind=kinds.VARIABLES,
         config="tools.terminal_env",
         sentence="Variables that commands may see beside the harmless ones.",
+    ),
+    Option(
+        name="agent.vision",
+        kind=kinds.YES_OR_NO,
+        config="vision",
+        default="true",
+        sentence="Whether the model can look at images; if not, they are refused.",
     ),
 )
 

@@ -33,6 +33,7 @@ BOUND_TO_PROVIDER = ("provider", "model", "base_url", "api_key", "api_mode", "he
 """Fields whose value and source only this choice knows: what it left aside does not count."""
 
 _NAMES = ", ".join(KNOWN)
+_AT_THE_SAME_PLACE = ("model", "api_key", "api_mode", "headers")
 _TUNING = ("transport", "headers", "stale_seconds")
 
 
@@ -55,9 +56,16 @@ def choose_fallback(in_file: Layer, first: Choice, environ: Mapping[str, str]) -
     wish = {name: found for name, found in in_file.items() if name.startswith("fallback.")}
     if not wish:
         return None
-    if not wish.keys() & {"fallback.provider", "fallback.base_url"}:
-        return _another_model(wish, first)
-    choice = _Chooser("fallback", wish, environ).choose()
+    if "fallback.model" not in wish and not _has_endpoint("fallback", wish):
+        raise SettingsError(PREFIX + "fallback.provider", NOTHING, _NAMES)
+    return choose_alias("fallback", wish, first, environ)
+
+
+def choose_alias(section: str, wish: Layer, first: Choice, environ: Mapping[str, str]) -> Choice:
+    """Another model than the first provider's; without an endpoint of its own it is there too."""
+    if not _has_endpoint(section, wish):
+        return _another_model(section, wish, first)
+    choice = _Chooser(section, wish, environ).choose()
     tuned = replace(
         choice.settings,
         transport=first.settings.transport,
@@ -66,16 +74,20 @@ def choose_fallback(in_file: Layer, first: Choice, environ: Mapping[str, str]) -
     return replace(choice, settings=tuned)
 
 
-def _another_model(wish: Layer, first: Choice) -> Choice:
-    """Without an endpoint of its own, the fallback is another model at the first provider."""
-    if "fallback.model" not in wish or first.settings.provider == DEMO.name:
-        raise SettingsError(PREFIX + "fallback.provider", NOTHING, _NAMES)
-    taken = [field for field in ("model", "api_key", "api_mode") if f"fallback.{field}" in wish]
+def _has_endpoint(section: str, wish: Layer) -> bool:
+    return bool(wish.keys() & {f"{section}.provider", f"{section}.base_url"})
+
+
+def _another_model(section: str, wish: Layer, first: Choice) -> Choice:
+    taken = [field for field in _AT_THE_SAME_PLACE if f"{section}.{field}" in wish]
+    if taken and first.settings.provider == DEMO.name:
+        # The demo model has no sisters: this can only be meant for somebody else.
+        raise SettingsError(f"{PREFIX}{section}.provider", NOTHING, _NAMES)
     return Choice(
         settings=replace(
-            first.settings, **{field: wish[f"fallback.{field}"].value for field in taken}
+            first.settings, **{field: wish[f"{section}.{field}"].value for field in taken}
         ),
-        sources={f"fallback.{field}": wish[f"fallback.{field}"].source for field in taken},
+        sources={f"{section}.{field}": wish[f"{section}.{field}"].source for field in taken},
     )
 
 

@@ -16,7 +16,13 @@ from aiohttp import web
 
 from gateway.config import PlatformConfig
 from gateway.platforms.api_server import APIServerAdapter
-from hermes.contract.configuration import DEFAULT_MODEL_NAME, agent_keywords, runtime_keywords
+from hermes.contract.configuration import (
+    DEFAULT_MODEL_NAME,
+    agent_keywords,
+    alias_of,
+    runtime_keywords,
+    served_model,
+)
 from hermes.contract.tools import toolset_list
 from hermes.core.turn import TurnParameters
 from hermes.providers.clients import HttpClients
@@ -24,7 +30,14 @@ from hermes.providers.demo.client import DemoClient
 from hermes.providers.demo.workspace import furnish
 from hermes.server.seams import Seams
 from hermes.settings.api_server import as_extra
-from hermes.settings.model import AgentSettings, ListenerSettings, ProviderSettings
+from hermes.settings.model import (
+    AgentSettings,
+    AliasSettings,
+    ListenerSettings,
+    LogSettings,
+    ProviderSettings,
+    Settings,
+)
 from hermes.settings.paths import (
     default_workspace,
     ensure_private_dir,
@@ -55,9 +68,13 @@ class TestGateway:
         key: str = "",
         model: str = "fake",
         agent: Mapping[str, Any] | None = None,
+        models: Mapping[str, Mapping[str, Any]] | None = None,
         **extra: Any,
     ) -> None:
         """Asks `model` at `base_url`, or the built-in demo model when there is no URL.
+
+        `models` are further names that clients may ask for, each with the fields of
+        `AliasSettings` and the provider's `model`, such as `{"fast": {"model": "small"}}`.
 
         `key` is what clients must send. `agent` holds more keywords for `AIAgent`, such as
         `api_mode`; `extra` more of the listener's settings, such as `keepalive_seconds`.
@@ -65,6 +82,7 @@ class TestGateway:
         self._home = home
         self._settings = _agent_settings(home, base_url, model)
         self._agent_options = dict(agent or {})
+        self._models = _aliases(self._settings.provider, models or {})
         listener = ListenerSettings(port=0, key=key, model_name=DEFAULT_MODEL_NAME)
         self._extra = {**as_extra(listener), "response_db": response_db(home), **extra}
         self._adapter: LoopbackAdapter | None = None
@@ -75,7 +93,14 @@ class TestGateway:
         if self._settings.provider.provider == "demo":
             furnish(self._settings.workspace)
         config = PlatformConfig(enabled=True, extra=self._extra)
-        self._adapter = LoopbackAdapter(config, self._home, self._settings, self._agent_options)
+        settings = Settings(
+            home=self._home,
+            listener=ListenerSettings(),
+            agent=self._settings,
+            log=LogSettings(),
+            models=self._models,
+        )
+        self._adapter = LoopbackAdapter(config, settings, self._agent_options)
         self._runner = web.AppRunner(
             self._adapter.application(),
             handler_cancellation=True,
@@ -128,12 +153,12 @@ class LoopbackAdapter(APIServerAdapter):
     def __init__(
         self,
         config: PlatformConfig,
-        home: Path,
-        settings: AgentSettings,
+        settings: Settings,
         agent_options: Mapping[str, Any],
     ) -> None:
-        self._home = home
-        self._settings = settings
+        self._home = settings.home
+        self._whole = settings
+        self._settings = settings.agent
         self._agent_options = agent_options
         super().__init__(config)
 
@@ -154,6 +179,7 @@ class LoopbackAdapter(APIServerAdapter):
             session_db=self._ensure_session_db() if wants_store else None,
             clients=clients,
             parameters=parameters,
+            alias=alias_of(parameters, lambda: self._whole.models),
             **callbacks_and_scope,
         )
         make = ImmediateDemo if self._settings.provider.provider == "demo" else AIAgent
@@ -169,6 +195,8 @@ class LoopbackAdapter(APIServerAdapter):
         registry = Registry.builtin()
         return replace(
             super()._fill_seams(),
+            aliases=lambda: list(self._whole.models),
+            served_model=lambda alias: served_model(self._whole, alias),
             runtime_status=lambda: read_status(status_file(self._home)),
             toolsets=lambda: toolset_list(registry, BUILTIN_TOOLSETS),
             skills=lambda: skill_list(self._home, self._settings.workspace),
@@ -187,3 +215,13 @@ def _agent_settings(home: Path, base_url: str, model: str) -> AgentSettings:
     if base_url:
         provider = ProviderSettings(provider="custom", model=model, base_url=base_url)
     return AgentSettings(provider=provider, workspace=default_workspace(home))
+
+
+def _aliases(
+    first: ProviderSettings, models: Mapping[str, Mapping[str, Any]]
+) -> dict[str, AliasSettings]:
+    def alias(said: Mapping[str, Any]) -> AliasSettings:
+        own = {key: value for key, value in said.items() if key != "model"}
+        return AliasSettings(provider=replace(first, model=said.get("model", first.model)), **own)
+
+    return {name: alias(said) for name, said in models.items()}

@@ -26,10 +26,8 @@ from hermes.core.events import (
 from hermes.core.turn import TurnResult
 from hermes.wire.answer import StreamedAnswer
 from hermes.wire.chat import (
-    ERROR_CODES,
     ChatHead,
     chat_usage,
-    failure_message,
     finish_reason,
     incomplete_details,
 )
@@ -37,6 +35,7 @@ from hermes.wire.own_renderings import render
 from hermes.wire.response_items import call_id_of, called_function, line_about
 from hermes.wire.sse import DONE, KEEPALIVE, frame
 from hermes.wire.tool_forms import CONTRACT_DIALECT, ChatForm, Dialect, Preview
+from hermes.wire.turn_errors import chunk_error
 
 TOOL_PROGRESS = "hermes.tool.progress"
 
@@ -151,11 +150,7 @@ class ChatEncoder:
         reason = finish_reason(result, has_text=self._answer.has_text)
         extra: dict[str, Any] = {}
         if reason == "error":
-            extra["error"] = {
-                "message": failure_message(result),
-                "type": "server_error",
-                "code": ERROR_CODES[result.outcome],
-            }
+            extra["error"] = chunk_error(result)
         if not result.is_complete:
             extra["hermes"] = incomplete_details(result)
         return self._chunk("{}", json.dumps(reason), **extra)

@@ -9,7 +9,6 @@ from typing import Any
 from hermes.core.errors import InvalidRequest
 from hermes.core.messages import Content, Message
 from hermes.core.turn import Outcome, TurnParameters, TurnResult, Usage
-from hermes.wire.chat import failure_message
 from hermes.wire.conversation import split
 from hermes.wire.lenient import boolean, required_text, text
 from hermes.wire.response_echo import ResponseEcho, parse_echo
@@ -19,6 +18,7 @@ from hermes.wire.response_parameters import parse_parameters
 from hermes.wire.transcript import prior_count as prior_count
 from hermes.wire.transcript import stored_history as stored_history
 from hermes.wire.transcript import turn_messages as turn_messages
+from hermes.wire.turn_errors import response_error
 from hermes.wire.turn_output import output_items as output_items
 
 STATUSES = {
@@ -181,7 +181,7 @@ def ended_response(
         status=STATUSES[outcome],
         output=output,
         usage=result.usage,
-        error={"code": "server_error", "message": failure_message(result)} if failed else None,
+        error=response_error(result) if failed else None,
         incomplete_details={"reason": "max_output_tokens"} if truncated else None,
         completed_at=ended_at if result.is_complete else None,
     )

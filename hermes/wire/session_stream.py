@@ -24,10 +24,11 @@ from hermes.core.events import (
 from hermes.core.messages import Message
 from hermes.core.turn import Outcome, TurnResult, Usage
 from hermes.wire.answer import StreamedAnswer
-from hermes.wire.chat import ERROR_CODES, failure_message, incomplete_details
+from hermes.wire.chat import incomplete_details
 from hermes.wire.response_items import arguments_text
 from hermes.wire.sse import KEEPALIVE, frame
 from hermes.wire.transcript import turn_messages
+from hermes.wire.turn_errors import chunk_error
 
 
 class SessionEncoder:
@@ -103,7 +104,8 @@ class SessionEncoder:
         return last_text + self._completed(result) + self._event("done", state="completed")
 
     def _failed(self, result: TurnResult) -> bytes:
-        error = {"message": failure_message(result), "code": ERROR_CODES[result.outcome]}
+        told = chunk_error(result)
+        error = {"message": told["message"], "code": told["code"]}
         return self._event("run.failed", error=error, **self._ending(result))
 
     def _completed(self, result: TurnResult) -> bytes:

@@ -63,6 +63,7 @@ class SessionChat:
 
     user_message: Content
     system_prompt: str | None
+    model: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,6 +114,7 @@ def parse_session_chat(body: Mapping[str, Any]) -> SessionChat:
     return SessionChat(
         user_message=normalise(message, param="message"),
         system_prompt=text(body, "system_message"),
+        model=text(body, "model"),
     )
 
 

@@ -263,9 +263,10 @@ async def test_a_failed_turn_ends_the_stream_with_its_cause(flow: StartFlow) -> 
     status, answer = await chat(served, session_id, "Hello")
 
     assert "the cause" in events["run.failed"]["error"]["message"]
+    assert events["run.failed"]["error"]["code"] == "provider_error"
     assert events["done"]["state"] == "failed"
     assert "run.completed" not in events
-    assert (status, answer["error"]["code"]) == (502, "agent_incomplete")
+    assert (status, answer["error"]["code"]) == (502, "provider_error")
 
 
 async def test_a_failed_turn_is_run_again_under_the_same_idempotency_key(flow: StartFlow) -> None:

@@ -6,6 +6,7 @@ import ast
 from collections.abc import Iterator
 
 from hermes.core.errors import ApiError
+from hermes.wire import turn_errors
 from tests.house.sources import document, package_files, parse
 
 
@@ -30,6 +31,7 @@ def codes_raised_in(tree: ast.AST) -> set[str]:
 def test_every_error_code_is_in_the_errors_page() -> None:
     text = document("errors.md")
     codes = {kind.default_code for kind in _family(ApiError)}
+    codes.update(code for _, code in turn_errors.KINDS.values())
     codes.update(code for path in package_files() for code in codes_raised_in(parse(path)))
 
     assert sorted(code for code in codes if f"`{code}`" not in text) == []

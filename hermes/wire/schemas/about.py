@@ -41,6 +41,7 @@ SCHEMAS = {
             "object": constant("hermes.api_server.capabilities"),
             "platform": constant(PLATFORM),
             "model": string(shortest=1),
+            "models": list_of(string(shortest=1), fewest=1),
             "auth": record({"type": constant("bearer"), "required": boolean()}),
             "runtime": record(
                 {
@@ -51,6 +52,7 @@ SCHEMAS = {
                 }
             ),
             "features": map_of(ANYTHING),
+            "ignored_params": map_of(list_of(string())),
             "endpoints": map_of(record({"method": string(), "path": string()})),
         }
     ),

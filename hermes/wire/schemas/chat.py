@@ -18,9 +18,11 @@ from hermes.wire.schemas.errors import TURN
 from hermes.wire.schemas.headers import (
     IDEMPOTENCY_KEY,
     INCOMPLETE,
+    ROUTED,
     SESSION_ANSWERED,
     SESSION_ID,
     SESSION_KEY,
+    STRICT,
 )
 
 AREA = "Chat completions"
@@ -95,15 +97,15 @@ DESCRIPTIONS = {
     "chat_completions": Description(
         summary="Ask the agent, whole or streamed",
         area=AREA,
-        parameters=(SESSION_ID, SESSION_KEY, IDEMPOTENCY_KEY),
+        parameters=(SESSION_ID, SESSION_KEY, IDEMPOTENCY_KEY, STRICT),
         body=Body(schema=ref("ChatRequest")),
         answers={
             200: Answer(
                 about="The answer; with `stream: true` its chunks, and `[DONE]` at the end.",
                 contents={JSON: ref("ChatCompletion"), EVENTS: ref("ChatChunk")},
-                headers={**SESSION_ANSWERED, **INCOMPLETE},
+                headers={**SESSION_ANSWERED, **INCOMPLETE, **ROUTED},
             )
         },
-        errors=TURN,
+        errors=(*TURN, 404),
     ),
 }

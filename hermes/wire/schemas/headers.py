@@ -22,8 +22,17 @@ IDEMPOTENCY_KEY = header(
     "A repeated request with the same key and body gets the first one's answer.",
     string(),
 )
+STRICT = header(
+    "X-Hermes-Strict",
+    "`true`: parameters that have no effect are refused instead of named.",
+    string(),
+)
 
 SESSION_ANSWERED = {"X-Hermes-Session-Id": "The session that answered."}
+ROUTED = {
+    "X-Hermes-Model": "The model that answered, where the one asked for is not served.",
+    "X-Hermes-Ignored-Params": "Parameters of the request that have no effect.",
+}
 INCOMPLETE = {
     "X-Hermes-Completed": "`false` where the answer is not the whole one.",
     "X-Hermes-Partial": "`true` where the answer is only a part.",

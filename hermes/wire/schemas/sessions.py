@@ -98,7 +98,7 @@ SCHEMAS = {
                 ),
             )
         },
-        {"system_message": string()},
+        {"system_message": string(), "model": string()},
     ),
     "SessionChatCompletion": record(
         {

@@ -10,6 +10,7 @@ from typing import Any
 from aiohttp import web
 
 from hermes.core.events import Event
+from hermes.core.served_models import ServedModel
 from hermes.core.turn import TurnCall, TurnResult
 from hermes.runs.feed import Feed
 from hermes.runs.threads import Threads
@@ -80,6 +81,9 @@ def fake_seams(
     seams = Seams(
         **{
             "model_name": lambda: "test-model",
+            "aliases": list,
+            "served_model": lambda alias: None if alias else ServedModel(model="fake"),
+            "listener": ListenerSettings(key=key),
             "started_at": 1_700_000_000,
             "requires_key": lambda: bool(key),
             "authorise": lambda request: refusal_of(lambda: check_key(request.headers, key)),

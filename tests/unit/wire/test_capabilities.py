@@ -25,7 +25,7 @@ def test_endpoints_are_written_as_method_and_path():
 
 
 def test_the_model_list_holds_one_model_the_sdk_can_read():
-    listed = models_list("lucas", 5)
+    listed = models_list(["lucas"], 5)
     assert listed == {"object": "list", "data": [model_object("lucas", 5)]}
     model = Model.model_validate(listed["data"][0], strict=True)
     assert (model.id, model.owned_by, listed["data"][0]["root"]) == ("lucas", "hermes", "lucas")

@@ -155,6 +155,7 @@ def test_a_failed_turn_says_why_in_its_finish_chunk():
     assert finish["error"] == {
         "message": "upstream model 500",
         "type": "server_error",
+        "param": None,
         "code": "agent_failed",
     }
     assert finish["hermes"]["failed"] is True

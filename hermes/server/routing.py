@@ -1,0 +1,65 @@
+"""Which model answers: the agent, or an alias that the request names. One place for every route."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+
+from hermes.core.errors import InvalidRequest, NotFound
+from hermes.core.messages import Message
+from hermes.server.seams import Seams
+
+MODEL_HEADER = "X-Hermes-Model"
+
+
+@dataclass(frozen=True, slots=True)
+class Routed:
+    """Who answers, and what the client is told about it."""
+
+    alias: str | None = None
+    """For `TurnParameters.alias`."""
+    headers: Mapping[str, str] = field(default_factory=dict)
+
+
+_TO_AGENT = Routed()
+
+
+def route_model(seams: Seams, model: str | None) -> Routed:
+    """For the `model` of a request. One nobody serves is the agent's, which then says so."""
+    agent = seams.model_name()
+    if not model or model == agent:
+        return _TO_AGENT
+    if seams.served_model(model) is not None:
+        return Routed(alias=model)
+    if seams.listener.unknown_model == "refuse":
+        raise unknown_model(model)
+    return Routed(headers={MODEL_HEADER: agent})
+
+
+def unknown_model(model: str) -> NotFound:
+    return NotFound(
+        f"The model '{model[:100]}' does not exist; GET /v1/models lists the models.",
+        code="model_not_found",
+        param="model",
+    )
+
+
+def refuse_unseen_images(
+    seams: Seams, alias: str | None, messages: Iterable[Message], *, param: str
+) -> None:
+    """Images for a model that cannot look at them would be dropped, or break the turn."""
+    if not any(_has_image(message) for message in messages):
+        return
+    served = seams.served_model(alias)
+    if served is not None and not served.has_vision:
+        raise InvalidRequest(
+            f"The model '{alias or seams.model_name()}' cannot look at images; send text, or ask "
+            "for another model.",
+            param=param,
+            code="images_unsupported",
+        )
+
+
+def _has_image(message: Message) -> bool:
+    content = message["content"]
+    return isinstance(content, list) and any(part["type"] == "image_url" for part in content)

@@ -1,0 +1,90 @@
+"""A turn that failed, as an error its caller can act on: wait, change the request, tell somebody.
+
+What failed is known from `Failure.code`; a turn that gives none is `agent_incomplete`.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from types import MappingProxyType
+from typing import Any
+
+from hermes.core.errors import (
+    ApiError,
+    InvalidRequest,
+    ProviderFailed,
+    RateLimited,
+    Unavailable,
+)
+from hermes.core.turn import Failure, Outcome, TurnResult
+from hermes.wire.chat import ERROR_CODES, agent_incomplete
+
+DEFAULT_WAIT = 5
+
+KINDS: Mapping[str, tuple[type[ApiError], str]] = MappingProxyType(
+    {
+        "rate_limited": (RateLimited, "rate_limit_exceeded"),
+        "overloaded": (Unavailable, "provider_unavailable"),
+        "network": (Unavailable, "provider_unavailable"),
+        "stalled": (Unavailable, "provider_unavailable"),
+        "context_overflow": (InvalidRequest, "context_length_exceeded"),
+        "bad_request": (InvalidRequest, "provider_refused"),
+        "images_unsupported": (InvalidRequest, "images_unsupported"),
+        "auth": (ProviderFailed, "provider_error"),
+        "billing": (ProviderFailed, "provider_error"),
+        "garbled": (ProviderFailed, "provider_error"),
+        "unknown": (ProviderFailed, "provider_error"),
+        "content_filter": (ProviderFailed, "content_filter"),
+        "invalid_structured_output": (ProviderFailed, "invalid_structured_output"),
+    }
+)
+
+_RESPONSE_CODES: Mapping[str, str] = MappingProxyType(
+    {
+        "rate_limit_exceeded": "rate_limit_exceeded",
+        "context_length_exceeded": "invalid_prompt",
+        "provider_refused": "invalid_prompt",
+        "images_unsupported": "invalid_prompt",
+    }
+)
+"""The codes a response object may have are a closed set; what is none of them is a server error."""
+
+
+def turn_error(result: TurnResult) -> ApiError:
+    """The error for a turn without a usable answer; what text there is travels in `hermes`."""
+    told = agent_incomplete(result)
+    failure = result.failure
+    if failure is None or result.outcome is not Outcome.FAILED:
+        return told
+    kind, code = _kind(failure)
+    waits = issubclass(kind, RateLimited | Unavailable)
+    headers = {"Retry-After": str(_seconds(failure))} if waits else {}
+    return kind(told.message, code=code, headers={**told.headers, **headers}, extra=told.extra)
+
+
+def chunk_error(result: TurnResult) -> dict[str, Any]:
+    """The same as the error object inside a stream that has already begun."""
+    error = turn_error(result)
+    has_reason = result.failure is not None and result.outcome is Outcome.FAILED
+    return {
+        "message": error.message,
+        "type": error.type,
+        "param": error.param,
+        "code": error.code if has_reason else ERROR_CODES[result.outcome],
+    }
+
+
+def response_error(result: TurnResult) -> dict[str, Any]:
+    """The same as the `error` of a response object."""
+    error = turn_error(result)
+    return {"code": _RESPONSE_CODES.get(error.code, "server_error"), "message": error.message}
+
+
+def _kind(failure: Failure) -> tuple[type[ApiError], str]:
+    return KINDS.get(failure.code, (ProviderFailed, "provider_error"))
+
+
+def _seconds(failure: Failure) -> int:
+    wait = failure.retry_after
+    return DEFAULT_WAIT if wait is None or not math.isfinite(wait) else max(math.ceil(wait), 1)
