@@ -8,7 +8,7 @@ from typing import Any, Protocol
 import orjson
 
 from hermes.testing.replies import Answer
-from hermes.testing.scripted import ModelRequest
+from hermes.testing.requests import ModelRequest
 
 Frame = tuple[float, bytes]
 """Seconds to wait before sending, and the bytes of one server-sent event."""

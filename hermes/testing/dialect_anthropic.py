@@ -8,7 +8,7 @@ from typing import Any
 
 from hermes.testing.dialect import Frame, call_id, event
 from hermes.testing.replies import Answer, Reasoning, Text, ToolUse, in_words
-from hermes.testing.scripted import ModelRequest
+from hermes.testing.requests import ModelRequest
 
 _STOP_REASONS = {
     "stop": "end_turn",
@@ -102,7 +102,7 @@ def _deltas(part: Text | Reasoning | ToolUse) -> Iterator[tuple[float, dict[str,
                 yield part.interval, {"type": "text_delta", "text": piece}
         case Reasoning():
             for piece in in_words(part.text):
-                yield 0.0, {"type": "thinking_delta", "thinking": piece}
+                yield part.interval, {"type": "thinking_delta", "thinking": piece}
             yield 0.0, {"type": "signature_delta", "signature": _SIGNATURE}
         case ToolUse():
             arguments = part.arguments_json

@@ -10,7 +10,7 @@ import orjson
 
 from hermes.testing.dialect import Frame, call_id, event
 from hermes.testing.replies import Answer, Reasoning, Text, ToolUse, in_words
-from hermes.testing.scripted import ModelRequest
+from hermes.testing.requests import ModelRequest
 
 
 class ChatSpeaker:
@@ -36,7 +36,7 @@ class ChatSpeaker:
                     yield from self._text(part)
                 case Reasoning():
                     for piece in in_words(part.text):
-                        yield 0.0, self._chunk({"reasoning_content": piece})
+                        yield part.interval, self._chunk({"reasoning_content": piece})
                 case ToolUse():
                     yield from self._tool_use(part, position)
                     position += 1
@@ -112,10 +112,12 @@ class ChatSpeaker:
     def _chunk_head(self) -> dict[str, Any]:
         return {**self._identity, "object": "chat.completion.chunk"}
 
-    def _usage(self) -> dict[str, int]:
+    def _usage(self) -> dict[str, Any]:
         prompt, completion = self._request.input_tokens, self._answer.output_tokens
         return {
             "prompt_tokens": prompt,
             "completion_tokens": completion,
             "total_tokens": prompt + completion,
+            "prompt_tokens_details": {"cached_tokens": 0},
+            "completion_tokens_details": {"reasoning_tokens": self._answer.reasoning_tokens},
         }

@@ -8,7 +8,7 @@ from typing import Any
 
 from hermes.testing.dialect import Frame, call_id, event
 from hermes.testing.replies import Answer, Reasoning, Text, ToolUse, in_words
-from hermes.testing.scripted import ModelRequest
+from hermes.testing.requests import ModelRequest
 
 _INCOMPLETE = {"length": "max_output_tokens", "content_filter": "content_filter"}
 
@@ -70,7 +70,8 @@ class ResponsesSpeaker:
         empty, full = _summary(""), _summary(part.text)
         yield self._event("response.reasoning_summary_part.added", **place, part=empty)
         for piece in in_words(part.text):
-            yield self._event("response.reasoning_summary_text.delta", **place, delta=piece)
+            _, frame = self._event("response.reasoning_summary_text.delta", **place, delta=piece)
+            yield part.interval, frame
         yield self._event("response.reasoning_summary_text.done", **place, text=part.text)
         yield self._event("response.reasoning_summary_part.done", **place, part=full)
 
@@ -145,7 +146,7 @@ class ResponsesSpeaker:
             "input_tokens": spent,
             "input_tokens_details": {"cached_tokens": 0, "cache_write_tokens": 0},
             "output_tokens": made,
-            "output_tokens_details": {"reasoning_tokens": 0},
+            "output_tokens_details": {"reasoning_tokens": self._answer.reasoning_tokens},
             "total_tokens": spent + made,
         }
 

@@ -26,7 +26,8 @@ from hermes.testing.dialect_anthropic import AnthropicSpeaker
 from hermes.testing.dialect_chat import ChatSpeaker
 from hermes.testing.dialect_responses import ResponsesSpeaker
 from hermes.testing.replies import Answer, Broken, HttpError, answer_of
-from hermes.testing.scripted import Model, ModelRequest, ScriptExhausted, StreamOf
+from hermes.testing.requests import ModelRequest
+from hermes.testing.scripted import Model, ScriptExhausted, StreamOf
 
 try:
     from uvloop import new_event_loop as _new_event_loop

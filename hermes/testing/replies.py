@@ -39,6 +39,8 @@ class Reasoning:
     """The model thinking aloud, delivered word by word."""
 
     text: str
+    interval: float = 0.0
+    """Seconds before each word."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,13 +104,32 @@ class Answer:
     @property
     def duration(self) -> float:
         """Seconds the delivery of all pieces takes."""
-        texts = (part for part in self.parts if isinstance(part, Text))
-        return sum(part.interval * len(part.delivered) for part in texts)
+        paced = (part for part in self.parts if isinstance(part, Text | Reasoning))
+        return sum(part.interval * _pieces_of(part) for part in paced)
 
     @property
     def output_tokens(self) -> int:
         """One per delivered piece of text or thought, one per tool use."""
         return sum(_pieces_of(part) for part in self.parts)
+
+    @property
+    def reasoning_tokens(self) -> int:
+        """Those of them that are thought."""
+        return sum(_pieces_of(part) for part in self.parts if isinstance(part, Reasoning))
+
+
+def structured(value: Any) -> Text:
+    """An answer that is JSON."""
+    return Text(json.dumps(value))
+
+
+def refusal(
+    status: int, message: str, *, code: str | None = None, retry_after: float | None = None
+) -> HttpError:
+    """A refusal in the words of OpenAI, with the header that says when to come back."""
+    body = {"error": {"message": message, "type": "error", "param": None, "code": code}}
+    headers = {} if retry_after is None else {"Retry-After": f"{retry_after:g}"}
+    return HttpError(status, body, headers)
 
 
 def answer_of(reply: Reply) -> Answer | HttpError:

@@ -3,46 +3,14 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
-from typing import Any, Protocol
+from collections.abc import Callable, Iterable
+from typing import Protocol
 
 from hermes.core.errors import HermesError
 from hermes.testing.replies import Reply, Text
+from hermes.testing.requests import ModelRequest as ModelRequest
 
 _PACED_NAME = re.compile(r"tokens-(?P<count>\d{1,7})(?:-(?P<pause>\d{1,6})ms)?")
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ModelRequest:
-    """One request as it came over the wire."""
-
-    dialect: str
-    """`chat`, `responses` or `anthropic`."""
-    body: Mapping[str, Any]
-    headers: Mapping[str, str] = field(default_factory=dict, repr=False)
-    number: int = 1
-    """Counts the provider's requests, from 1."""
-    input_tokens: int = 1
-
-    @property
-    def model(self) -> str:
-        return str(self.body.get("model", ""))
-
-    @property
-    def wants_stream(self) -> bool:
-        return self.body.get("stream") is True
-
-    @property
-    def messages(self) -> Sequence[Mapping[str, Any]]:
-        """The conversation: `messages`, or the `input` of a Responses request."""
-        said = self.body.get("messages", self.body.get("input", ()))
-        return ({"role": "user", "content": said},) if isinstance(said, str) else said
-
-    @property
-    def last_user_text(self) -> str:
-        users = [message for message in self.messages if message.get("role") == "user"]
-        return _readable(users[-1].get("content")) if users else ""
 
 
 class Model(Protocol):
@@ -64,6 +32,13 @@ class ScriptedModel:
     def __init__(self, script: Iterable[Reply] | Callable[[ModelRequest], Reply]) -> None:
         self.requests: list[ModelRequest] = []
         self._choose = script if callable(script) else _in_order(list(script))
+
+    @property
+    def last_request(self) -> ModelRequest:
+        """What it was asked last."""
+        if not self.requests:
+            raise LookupError("The model has not been asked anything yet.")
+        return self.requests[-1]
 
     def reply(self, request: ModelRequest) -> Reply:
         self.requests.append(request)
@@ -109,10 +84,3 @@ def _in_order(replies: list[Reply]) -> Callable[[ModelRequest], Reply]:
             ) from None
 
     return choose
-
-
-def _readable(content: Any) -> str:
-    """The text of a string or of content parts, in any dialect."""
-    if isinstance(content, str):
-        return content
-    return "".join(str(part["text"]) for part in content or () if "text" in part)

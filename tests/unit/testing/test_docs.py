@@ -17,4 +17,4 @@ def test_an_example_runs(number: int) -> None:
 
 
 def test_every_example_is_run() -> None:
-    assert len(EXAMPLES) == 5
+    assert len(EXAMPLES) == 6

@@ -16,7 +16,16 @@ from openai.types.chat import ChatCompletionChunk
 
 from hermes.testing.fake_provider import FakeProvider
 from hermes.testing.fake_provider_thread import FakeProviderThread
-from hermes.testing.replies import Broken, Finish, HttpError, Reasoning, Reply, Text, ToolUse
+from hermes.testing.replies import (
+    Broken,
+    Finish,
+    HttpError,
+    Reasoning,
+    Reply,
+    Text,
+    ToolUse,
+    refusal,
+)
 from hermes.testing.scripted import EchoModel, ScriptedModel, StreamOf
 from hermes.testing.sse import parse_events
 
@@ -421,3 +430,22 @@ async def test_it_runs_as_a_program_of_its_own(http: aiohttp.ClientSession) -> N
     finally:
         program.send_signal(signal.SIGTERM)
         assert await asyncio.wait_for(program.wait(), 10) == 0
+
+
+async def test_the_sdk_sees_how_much_of_the_usage_was_thought() -> None:
+    model = ScriptedModel([[Reasoning("let me think"), Text("Yes")]] * 2)
+    async with FakeProvider(model) as provider, sdk(provider) as client:
+        chat = await client.chat.completions.create(model="m", messages=ASKED)
+        response = await client.responses.create(model="m", input="hello")
+    assert chat.usage is not None and response.usage is not None
+    assert chat.usage.completion_tokens_details is not None
+    assert chat.usage.completion_tokens_details.reasoning_tokens == 3
+    assert response.usage.output_tokens_details.reasoning_tokens == 3
+
+
+async def test_the_sdk_raises_its_own_error_for_a_refusal() -> None:
+    model = ScriptedModel([refusal(429, "Slow down.", retry_after=1.5)])
+    async with FakeProvider(model) as provider, sdk(provider) as client:
+        with pytest.raises(openai.RateLimitError, match=r"Slow down\.") as refused:
+            await client.chat.completions.create(model="m", messages=ASKED)
+    assert refused.value.response.headers["Retry-After"] == "1.5"

@@ -16,6 +16,8 @@ from hermes.testing.replies import (
     ToolUse,
     answer_of,
     in_words,
+    refusal,
+    structured,
 )
 from hermes.testing.scripted import (
     EchoModel,
@@ -43,6 +45,15 @@ def test_one_request_too_many_is_an_error_that_says_what_to_do() -> None:
     model.reply(chat())
     with pytest.raises(ScriptExhausted, match="add one for every request"):
         model.reply(chat())
+
+
+def test_the_last_request_is_at_hand() -> None:
+    model = ScriptedModel([Text("one"), Text("two")])
+    with pytest.raises(LookupError, match="not been asked anything"):
+        _ = model.last_request
+    model.reply(chat("a"))
+    model.reply(chat("b"))
+    assert model.last_request.last_user_text == "b"
 
 
 def test_a_function_can_be_the_script() -> None:
@@ -130,3 +141,29 @@ def test_an_answer_knows_its_length() -> None:
 @given(st.text())
 def test_words_always_add_up_to_the_text(text: str) -> None:
     assert "".join(in_words(text)) == text
+
+
+def test_a_structured_answer_is_json() -> None:
+    assert structured({"n": [1, None]}) == Text('{"n": [1, null]}')
+
+
+def test_a_refusal_says_when_to_come_back_where_that_helps() -> None:
+    assert refusal(429, "Slow down.", code="rate_limit_exceeded", retry_after=2) == HttpError(
+        429,
+        {
+            "error": {
+                "message": "Slow down.",
+                "type": "error",
+                "param": None,
+                "code": "rate_limit_exceeded",
+            }
+        },
+        {"Retry-After": "2"},
+    )
+    assert refusal(500, "Trouble.").headers == {}
+
+
+def test_thoughts_have_a_pace_and_are_counted_apart() -> None:
+    answer = answer_of([Reasoning("let me think", interval=0.5), Text("Yes")])
+    assert isinstance(answer, Answer)
+    assert (answer.duration, answer.output_tokens, answer.reasoning_tokens) == (1.5, 4, 3)
