@@ -10,6 +10,7 @@ from typing import Any
 
 import orjson
 
+from hermes.agent.answer_patterns import without_patterns
 from hermes.core.errors import ProviderError
 from hermes.core.messages import Message, assistant, user
 from hermes.core.turn import AnswerFormat
@@ -55,10 +56,11 @@ def _breach(value: Any, schema: Mapping[str, Any]) -> str | None:
     jsonschema = _imported("jsonschema")
     # Without a registry of its own a validator fetches what a schema refers to.
     nothing_fetched = _imported("referencing.jsonschema").EMPTY_REGISTRY
-    validator = jsonschema.validators.validator_for(schema)(schema, registry=nothing_fetched)
     try:
+        checked = without_patterns(schema)
+        validator = jsonschema.validators.validator_for(checked)(checked, registry=nothing_fetched)
         error = jsonschema.exceptions.best_match(validator.iter_errors(value))
-    except Exception as problem:  # jsonschema, on a reference to nowhere, a broken pattern, a loop
+    except Exception as problem:  # jsonschema, on a reference to nowhere, a loop, no schema at all
         raise ProviderError(
             f"The schema for the answer cannot be used: {str(problem)[:300]}", code="bad_request"
         ) from problem
