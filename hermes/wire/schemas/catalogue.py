@@ -11,6 +11,7 @@ from hermes.wire.schemas import (
     errors,
     messages,
     models,
+    response_request,
     responses,
     sessions,
 )
@@ -24,6 +25,7 @@ SCHEMAS: Mapping[str, Schema] = {
     **messages.SCHEMAS,
     **chat_request.SCHEMAS,
     **chat.SCHEMAS,
+    **response_request.SCHEMAS,
     **responses.SCHEMAS,
     **sessions.SCHEMAS,
 }

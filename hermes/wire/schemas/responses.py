@@ -1,14 +1,12 @@
-"""Responses: the request, the response object, its items, and the events of a stream."""
+"""Responses: the response object, its items, and the events of a stream."""
 
 from __future__ import annotations
 
 from hermes.wire.schemas.builders import (
-    ANYTHING,
     OBJECT,
     any_of,
     boolean,
     constant,
-    flag,
     integer,
     list_of,
     map_of,
@@ -17,7 +15,6 @@ from hermes.wire.schemas.builders import (
     or_null,
     record,
     ref,
-    request,
     string,
     tagged,
 )
@@ -45,51 +42,6 @@ _NAME = string(shortest=1)
 _ITEM_STATUS = one_of("in_progress", "completed", "incomplete")
 
 SCHEMAS = {
-    "ResponseInputItem": any_of(
-        record(
-            {"role": one_of("system", "developer"), "content": ref("Text")},
-            {"type": constant("message")},
-        ),
-        record(
-            {"role": one_of("user", "assistant"), "content": ref("Content")},
-            {"type": constant("message")},
-        ),
-        tagged("function_call", {"call_id": _NAME, "name": _NAME, "arguments": string()}),
-        tagged("function_call_output", {"call_id": _NAME, "output": ref("Content")}),
-        tagged("reasoning", {}),
-    ),
-    "ResponseRequest": request(
-        {"input": any_of(_NAME, list_of(ref("ResponseInputItem"), fewest=1))},
-        {
-            "model": string(),
-            "stream": flag(),
-            "instructions": string(),
-            "previous_response_id": string(),
-            "conversation": any_of(string(), record({"id": _NAME})),
-            "temperature": number(0, 2),
-            "top_p": number(0, 1),
-            "presence_penalty": number(-2, 2),
-            "frequency_penalty": number(-2, 2),
-            "top_logprobs": integer(0, 20),
-            "max_output_tokens": integer(1),
-            "max_tool_calls": integer(0),
-            "parallel_tool_calls": flag(),
-            "tools": list_of(ref("ResponseTool")),
-            "tool_choice": any_of(one_of("none", "auto", "required"), record({"type": _NAME})),
-            "text": request(optional={"format": record({"type": _NAME})}),
-            "reasoning": request(optional={"effort": string(), "summary": string()}),
-            "truncation": one_of("auto", "disabled"),
-            "store": flag(),
-            "background": any_of(constant(False), constant("false")),
-            "metadata": map_of(string()),
-            "safety_identifier": string(),
-            "prompt_cache_key": string(),
-        },
-    ),
-    "ResponseTool": request(
-        {"type": constant("function"), "name": _NAME},
-        {"description": string(), "parameters": ANYTHING, "strict": ANYTHING},
-    ),
     "OutputText": tagged("output_text", {"text": string(), "annotations": list_of(OBJECT)}),
     "ResponseItem": any_of(
         tagged(
