@@ -7,6 +7,7 @@ fault too, although the document lets readers ignore it: every record is closed 
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -24,8 +25,20 @@ class DescribedClient:
     document: dict[str, Any]
     seen: set[Seen] = field(default_factory=set)
 
-    async def ask(self, name: str, status: int = 200, /, *, body: Any = None, **values: Any) -> Any:
-        """The answer, after a look at all that is said of it: JSON, bytes, or the events' data."""
+    async def ask(
+        self,
+        name: str,
+        status: int = 200,
+        /,
+        *,
+        body: Any = None,
+        headers: Mapping[str, str] | None = None,
+        **values: Any,
+    ) -> Any:
+        """The answer, after a look at all that is said of it: JSON, bytes, or the events' data.
+
+        Other values are those of the path and of the query, by their names.
+        """
         method, path, operation = self._operation(name)
         options = _options(operation, body, values)
         async with self.http.request(method, self.url + path.format(**values), **options) as answer:

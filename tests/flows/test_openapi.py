@@ -10,6 +10,7 @@ import aiohttp
 import pytest
 
 from hermes.testing.gateway import TestGateway
+from hermes.wire.tool_forms import AUDIENCES
 from tests.flows.described import DescribedClient
 
 KEY = "openapi-key-0123456789"
@@ -89,6 +90,19 @@ async def _sessions(client: DescribedClient) -> None:
     assert (await client.ask("sessions", limit=1))["has_more"]
     await client.ask("session_delete", session_id=session_id)
     await client.ask("session_chat", 404, session_id=session_id, body={"message": "Hello"})
+
+
+@pytest.mark.parametrize("form", AUDIENCES)
+async def test_every_form_of_the_servers_tools_is_described(
+    client: DescribedClient, form: str
+) -> None:
+    headers = {"X-Hermes-Tool-Form": form, "X-Hermes-Reasoning": "show"}
+    chat = {"messages": [{"role": "user", "content": LISTING}]}
+
+    for body in (chat, {**chat, "stream": True}):
+        await client.ask("chat_completions", body=body, headers=headers)
+    for body in ({"input": LISTING}, {"input": LISTING, "stream": True}):
+        await client.ask("responses", body=body, headers=headers)
 
 
 async def test_only_public_routes_are_described_without_a_key(client: DescribedClient) -> None:

@@ -11,6 +11,7 @@ from hermes.wire.schemas import (
     errors,
     messages,
     models,
+    response_items,
     response_request,
     responses,
     sessions,
@@ -26,6 +27,7 @@ SCHEMAS: Mapping[str, Schema] = {
     **chat_request.SCHEMAS,
     **chat.SCHEMAS,
     **response_request.SCHEMAS,
+    **response_items.SCHEMAS,
     **responses.SCHEMAS,
     **sessions.SCHEMAS,
 }

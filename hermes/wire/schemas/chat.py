@@ -18,17 +18,26 @@ from hermes.wire.schemas.errors import TURN
 from hermes.wire.schemas.headers import (
     IDEMPOTENCY_KEY,
     INCOMPLETE,
+    REASONING,
     ROUTED,
     SESSION_ANSWERED,
     SESSION_ID,
     SESSION_KEY,
     STRICT,
+    TOOL_FORM,
 )
 
 AREA = "Chat completions"
 
 _FINISH = one_of("stop", "tool_calls", "length", "error")
 _HEAD = {"id": string(shortest=1), "created": integer(0), "model": string()}
+_PROGRESS = {
+    "tool": string(),
+    "label": string(),
+    "toolCallId": string(),
+    "status": one_of("running", "completed"),
+}
+"""A tool that the server runs, as far as it has come."""
 
 SCHEMAS = {
     "ChatUsage": record(
@@ -42,7 +51,10 @@ SCHEMAS = {
     ),
     "ChatAnswer": record(
         {"role": constant("assistant"), "content": or_null(string()), "refusal": NULL},
-        {"tool_calls": list_of(ref("ToolCall"), fewest=1)},
+        {
+            "tool_calls": list_of(ref("ToolCall"), fewest=1),
+            "reasoning_content": or_null(string()),
+        },
     ),
     "ChatCompletion": record(
         {
@@ -64,6 +76,23 @@ SCHEMAS = {
         },
         {"hermes": ref("Incomplete")},
     ),
+    "ChatDelta": record(
+        optional={
+            "role": constant("assistant"),
+            "content": string(),
+            "reasoning_content": string(),
+            "hermes_tool": record(_PROGRESS),
+            "tool_calls": list_of(ref("ToolCallDelta"), fewest=1),
+        }
+    ),
+    "ToolCallDelta": record(
+        {
+            "index": integer(0),
+            "id": string(shortest=1),
+            "type": constant("function"),
+            "function": record({"name": string(shortest=1), "arguments": string()}),
+        }
+    ),
     "ChatChunk": record(
         {
             **_HEAD,
@@ -72,9 +101,7 @@ SCHEMAS = {
                 record(
                     {
                         "index": integer(0, 0),
-                        "delta": record(
-                            optional={"role": constant("assistant"), "content": string()}
-                        ),
+                        "delta": ref("ChatDelta"),
                         "finish_reason": or_null(_FINISH),
                     }
                 ),
@@ -83,12 +110,9 @@ SCHEMAS = {
         },
         {
             "usage": or_null(ref("ChatUsage")),
-            "error": record({"message": string(), "type": string(), "code": string()}),
+            "error": ref("ErrorObject"),
             "hermes": ref("Incomplete"),
-            "tool": string(),
-            "label": string(),
-            "toolCallId": string(),
-            "status": one_of("running", "completed"),
+            **_PROGRESS,
         },
     ),
 }
@@ -97,7 +121,7 @@ DESCRIPTIONS = {
     "chat_completions": Description(
         summary="Ask the agent, whole or streamed",
         area=AREA,
-        parameters=(SESSION_ID, SESSION_KEY, IDEMPOTENCY_KEY, STRICT),
+        parameters=(SESSION_ID, SESSION_KEY, IDEMPOTENCY_KEY, STRICT, TOOL_FORM, REASONING),
         body=Body(schema=ref("ChatRequest")),
         answers={
             200: Answer(

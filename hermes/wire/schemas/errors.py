@@ -36,24 +36,24 @@ INCOMPLETE = record(
     {"partial_text": string()},
 )
 
-ERROR = record(
+ERROR_OBJECT = record(
     {
-        "error": record(
-            {
-                "message": string(shortest=1),
-                "type": one_of(
-                    "invalid_request_error",
-                    "authentication_error",
-                    "permission_error",
-                    "rate_limit_error",
-                    "server_error",
-                ),
-                "param": or_null(string()),
-                "code": string(shortest=1),
-            },
-            {"hermes": ref("Incomplete")},
-        )
-    }
+        "message": string(shortest=1),
+        "type": one_of(
+            "invalid_request_error",
+            "authentication_error",
+            "permission_error",
+            "rate_limit_error",
+            "server_error",
+        ),
+        "param": or_null(string()),
+        "code": string(shortest=1),
+    },
+    {"hermes": ref("Incomplete")},
 )
 
-SCHEMAS = {"Incomplete": INCOMPLETE, "Error": ERROR}
+SCHEMAS = {
+    "Incomplete": INCOMPLETE,
+    "ErrorObject": ERROR_OBJECT,
+    "Error": record({"error": ref("ErrorObject")}),
+}

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from hermes.wire.schemas.builders import string
+from hermes.wire.schemas.builders import one_of, string
 from hermes.wire.schemas.description import header
+from hermes.wire.tool_forms import AUDIENCES
 
 _NAME = string(longest=256)
 
@@ -26,6 +27,17 @@ STRICT = header(
     "X-Hermes-Strict",
     "`true`: parameters that have no effect are refused instead of named.",
     string(),
+)
+
+TOOL_FORM = header(
+    "X-Hermes-Tool-Form",
+    "How tools that the server ran are shown; by the client's own headers if absent.",
+    one_of(*AUDIENCES),
+)
+REASONING = header(
+    "X-Hermes-Reasoning",
+    "Whether the model's thinking is shown.",
+    one_of("show", "hide"),
 )
 
 SESSION_ANSWERED = {"X-Hermes-Session-Id": "The session that answered."}

@@ -1,4 +1,4 @@
-"""Responses: the response object, its items, and the events of a stream."""
+"""Responses: the response object, and the routes that make and keep it."""
 
 from __future__ import annotations
 
@@ -16,7 +16,6 @@ from hermes.wire.schemas.builders import (
     record,
     ref,
     string,
-    tagged,
 )
 from hermes.wire.schemas.description import (
     EVENTS,
@@ -30,9 +29,11 @@ from hermes.wire.schemas.description import (
 from hermes.wire.schemas.errors import TURN
 from hermes.wire.schemas.headers import (
     IDEMPOTENCY_KEY,
+    REASONING,
     SESSION_ANSWERED,
     SESSION_ID,
     SESSION_KEY,
+    TOOL_FORM,
 )
 
 AREA = "Responses"
@@ -42,37 +43,6 @@ _NAME = string(shortest=1)
 _ITEM_STATUS = one_of("in_progress", "completed", "incomplete")
 
 SCHEMAS = {
-    "OutputText": tagged("output_text", {"text": string(), "annotations": list_of(OBJECT)}),
-    "ResponseItem": any_of(
-        tagged(
-            "message",
-            {
-                "id": _NAME,
-                "status": _ITEM_STATUS,
-                "role": constant("assistant"),
-                "content": list_of(ref("OutputText")),
-            },
-        ),
-        tagged(
-            "function_call",
-            {
-                "id": _NAME,
-                "status": _ITEM_STATUS,
-                "call_id": _NAME,
-                "name": _NAME,
-                "arguments": string(),
-            },
-        ),
-        tagged(
-            "function_call_output",
-            {
-                "id": _NAME,
-                "status": _ITEM_STATUS,
-                "call_id": _NAME,
-                "output": any_of(string(), list_of(tagged("input_text", {"text": string()}))),
-            },
-        ),
-    ),
     "ResponseUsage": record(
         {
             "input_tokens": integer(0),
@@ -105,7 +75,7 @@ SCHEMAS = {
             "top_p": number(0, 1),
             "presence_penalty": number(-2, 2),
             "frequency_penalty": number(-2, 2),
-            "top_logprobs": integer(0, 20),
+            "top_logprobs": {"const": 0},
             "temperature": number(0, 2),
             "reasoning": or_null(
                 record({"effort": or_null(string()), "summary": or_null(string())})
@@ -120,23 +90,7 @@ SCHEMAS = {
             "safety_identifier": or_null(string()),
             "prompt_cache_key": or_null(string()),
         },
-        {"conversation": record({"id": string()})},
-    ),
-    "ResponseEvent": record(
-        {"type": string(shortest=1), "sequence_number": integer(0)},
-        {
-            "response": ref("Response"),
-            "item": ref("ResponseItem"),
-            "part": ref("OutputText"),
-            "item_id": _NAME,
-            "output_index": integer(0),
-            "content_index": integer(0),
-            "delta": string(),
-            "text": string(),
-            "name": string(),
-            "arguments": string(),
-            "logprobs": list_of(OBJECT),
-        },
+        {"conversation": record({"id": string()}), "user": string()},
     ),
 }
 
@@ -144,7 +98,7 @@ DESCRIPTIONS = {
     "responses": Description(
         summary="Ask the agent; the answer is kept and can be continued",
         area=AREA,
-        parameters=(SESSION_ID, SESSION_KEY, IDEMPOTENCY_KEY),
+        parameters=(SESSION_ID, SESSION_KEY, IDEMPOTENCY_KEY, TOOL_FORM, REASONING),
         body=Body(schema=ref("ResponseRequest")),
         answers={
             200: Answer(
