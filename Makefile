@@ -2,12 +2,14 @@
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
+CLIENTS := .venv-clients
+NODE_CLIENTS := tests/clients/node
 
-.PHONY: install serve test check bench shape clean
+.PHONY: install serve test test-clients check bench shape clean
 .DEFAULT_GOAL := help
 
 help: ## Show what can be made
-	@awk -F ':.*## ' '/^[a-z]+:.*## / {printf "  make %-9s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
 # `make serve` needs the gateway only; everything that develops it needs the `dev` extra too.
 $(VENV)/.serve: pyproject.toml
@@ -28,6 +30,22 @@ serve: $(VENV)/.serve ## Install and start the gateway on http://127.0.0.1:8642 
 test: check ## Install and run everything: lint, types, import layers, tests
 	@$(BIN)/python -m pytest $(ARGS)
 
+# The clients have an environment of their own: they want other versions of much that the gateway uses.
+$(CLIENTS)/.installed: tests/clients/requirements.txt pyproject.toml
+	@test -x $(CLIENTS)/bin/python || $(PYTHON) -m venv $(CLIENTS)
+	@$(CLIENTS)/bin/python -m pip install --quiet --disable-pip-version-check 'uv>=0.9,<1'
+	@$(CLIENTS)/bin/uv pip install --quiet --upgrade --python $(CLIENTS)/bin/python --requirement $< --editable .
+	@touch $@
+
+$(NODE_CLIENTS)/node_modules/.installed: $(NODE_CLIENTS)/package.json
+	@if command -v npm >/dev/null; then \
+		cd $(NODE_CLIENTS) && npm install --no-package-lock --no-audit --no-fund --loglevel=error \
+			&& touch node_modules/.installed; \
+	else echo "No npm: the JavaScript clients are not tried."; fi
+
+test-clients: $(CLIENTS)/.installed $(NODE_CLIENTS)/node_modules/.installed ## Install the newest clients, run each against a gateway, write docs/clients/compatibility.md
+	@$(CLIENTS)/bin/python -m pytest -c tests/clients/pytest.ini --rootdir . tests/clients --table docs/clients/compatibility.md $(ARGS)
+
 check: $(VENV)/.dev ## Lint, format, types and import layers
 	@$(BIN)/ruff check .
 	@$(BIN)/ruff format --check .
@@ -40,5 +58,5 @@ bench: $(VENV)/.dev ## Measure the gateway against a bare relay in the same run
 shape: $(VENV)/.dev ## Print the longest files and functions and the import layers
 	@$(BIN)/python tests/house/shape.py
 
-clean: ## Remove the virtual environment and caches
-	@rm -rf $(VENV) .mypy_cache .ruff_cache .pytest_cache .hypothesis build *.egg-info
+clean: ## Remove the virtual environments and caches
+	@rm -rf $(VENV) $(CLIENTS) $(NODE_CLIENTS)/node_modules .mypy_cache .ruff_cache .pytest_cache .hypothesis build *.egg-info

@@ -17,9 +17,9 @@ def package_files() -> list[Path]:
 
 
 def python_files() -> list[Path]:
-    """Every Python file of the project: shipped, tests and bench."""
+    """Every Python file of the project: shipped, tests and bench; not what npm brought."""
     beside = [path for name in ("tests", "bench") for path in (ROOT / name).rglob("*.py")]
-    return package_files() + sorted(beside)
+    return package_files() + sorted(path for path in beside if "node_modules" not in path.parts)
 
 
 def own_files() -> list[Path]:
