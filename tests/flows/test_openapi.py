@@ -105,6 +105,26 @@ async def test_every_form_of_the_servers_tools_is_described(
         await client.ask("responses", body=body, headers=headers)
 
 
+async def test_calls_for_the_clients_own_tools_are_described(client: DescribedClient) -> None:
+    function = {"name": "lookup", "parameters": {"type": "object"}}
+    chat = {
+        "messages": [{"role": "user", "content": "Call lookup"}],
+        "tools": [{"type": "function", "function": function}],
+        "tool_choice": "required",
+    }
+    response = {
+        "input": "Call lookup",
+        "tools": [{"type": "function", **function}],
+        "tool_choice": "required",
+    }
+
+    whole = await client.ask("chat_completions", body=chat)
+    assert whole["choices"][0]["finish_reason"] == "tool_calls"
+    await client.ask("chat_completions", body={**chat, "stream": True})
+    assert (await client.ask("responses", body=response))["output"][-1]["name"] == "lookup"
+    await client.ask("responses", body={**response, "stream": True})
+
+
 async def test_only_public_routes_are_described_without_a_key(client: DescribedClient) -> None:
     for path, item in client.document["paths"].items():
         for method, operation in item.items():

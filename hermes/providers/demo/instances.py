@@ -21,6 +21,8 @@ _EXAMPLES = {
 }
 _WORD = "example"
 _MOST_NESTED = 40
+_MOST_VALUES = 2_000
+_LONGEST_TEXT = 10_000
 
 
 def instance_of(schema: Schema) -> Any:
@@ -29,10 +31,13 @@ def instance_of(schema: Schema) -> Any:
         return _Builder(schema).build(schema, ())
     except _Unsatisfiable:
         return None
+    except (TypeError, ValueError, AttributeError, ArithmeticError):
+        # Schemas of tools come as their clients wrote them; this one is none.
+        return None
 
 
 class _Unsatisfiable(Exception):
-    """No value of this schema was found: it contains itself, or allows nothing."""
+    """No value of this schema was found: it contains itself, allows nothing, or asks for a lot."""
 
 
 class _Builder:
@@ -40,10 +45,12 @@ class _Builder:
 
     def __init__(self, root: Schema) -> None:
         self._root = root
+        self._values = 0
 
     def build(self, schema: Any, path: tuple[str, ...]) -> Any:
         """`path` has the references that led here; one of them again would lead on for ever."""
-        if schema is False or len(path) > _MOST_NESTED:
+        self._values += 1
+        if schema is False or len(path) > _MOST_NESTED or self._values > _MOST_VALUES:
             raise _Unsatisfiable
         if not isinstance(schema, Mapping):
             return None
@@ -93,6 +100,8 @@ class _Builder:
 
     def _array(self, schema: Schema, path: tuple[str, ...]) -> list[Any]:
         count = int(schema.get("minItems", 0))
+        if count > _MOST_VALUES:
+            raise _Unsatisfiable
         first = list(schema.get("prefixItems", ()))[:count]
         rest = [schema.get("items", True)] * (count - len(first))
         return [self.build(item, path) for item in (*first, *rest)]
@@ -153,6 +162,8 @@ def _type_of(schema: Schema) -> str:
 def _string(schema: Schema) -> str:
     text = _EXAMPLES.get(str(schema.get("format")), _WORD)
     shortest = int(schema.get("minLength", 0))
+    if shortest > _LONGEST_TEXT:
+        raise _Unsatisfiable
     return text.ljust(shortest, ".")[: int(schema.get("maxLength", max(shortest, len(text))))]
 
 

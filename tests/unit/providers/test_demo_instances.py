@@ -143,3 +143,19 @@ schemas = st.recursive(
 @given(schemas)
 def test_the_value_is_always_valid(schema: dict[str, Any]) -> None:
     jsonschema.validate(instance_of(schema), schema)
+
+
+@pytest.mark.parametrize(
+    "schema",
+    [
+        {"type": "string", "minLength": 10**12},
+        {"type": "array", "minItems": 10**9},
+        {"type": "array", "minItems": 999, "items": {"type": "array", "minItems": 999}},
+        {"type": "array", "minItems": "many"},
+        {"type": "object", "required": 5},
+        {"type": "object", "properties": [1], "required": ["a"]},
+        {"type": "number", "multipleOf": 1e-320, "minimum": 1e300},
+    ],
+)
+def test_nothing_is_thought_of_for_what_is_too_much_or_no_schema(schema: dict[str, Any]) -> None:
+    assert instance_of(schema) is None
