@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from importlib.metadata import version
 from typing import Any
 
-from hermes.wire.schemas.builders import Schema, record, ref, string
+from hermes.wire.schemas.builders import Schema, any_of, constant, record, ref, string
 from hermes.wire.schemas.catalogue import SCHEMAS
 from hermes.wire.schemas.description import EVENTS, JSON, Answer, Body, Description, Parameter
 from hermes.wire.schemas.errors import ALWAYS, MEANINGS, WITHOUT_KEY
@@ -100,17 +100,18 @@ def _answer(answer: Answer) -> dict[str, Any]:
     return {
         "description": answer.about,
         "headers": {**_request_id(), **headers},
-        "content": {kind: _media(kind, schema) for kind, schema in answer.contents.items()},
+        "content": {
+            kind: {"schema": _event(schema, answer) if kind == EVENTS else schema}
+            for kind, schema in answer.contents.items()
+        },
     }
 
 
-def _media(kind: str, schema: Schema) -> dict[str, Any]:
-    return {"schema": _event(schema) if kind == EVENTS else schema}
-
-
-def _event(schema: Schema) -> Schema:
+def _event(schema: Schema, answer: Answer) -> Schema:
     """One event of a stream; readers of OpenAPI 3.1 take the schema of a stream for this."""
-    data = {"type": "string", "contentMediaType": JSON, "contentSchema": schema}
+    data: Schema = {"type": "string", "contentMediaType": JSON, "contentSchema": schema}
+    if answer.has_end_mark:
+        data = any_of(constant("[DONE]"), data)
     return record({"data": data}, {"event": string()})
 
 

@@ -75,11 +75,16 @@ class DescribedClient:
             return self._valid(name, schema, json.loads(raw))
         if kind != "text/event-stream":
             return raw
-        told = schema["properties"]["data"]["contentSchema"]
+        told = schema["properties"]["data"]
+        told = told["anyOf"][1] if "anyOf" in told else told
         lines = raw.decode().splitlines()
         data = [line.removeprefix("data: ") for line in lines if line.startswith("data: ")]
         assert data, f"{name}: no events"
-        return [self._valid(name, told, json.loads(text)) for text in data if text != "[DONE]"]
+        return [
+            self._valid(name, told["contentSchema"], json.loads(text))
+            for text in data
+            if text != "[DONE]"
+        ]
 
     def _valid(self, name: str, schema: dict[str, Any], value: Any) -> Any:
         whole = {**closed(schema), "components": closed(self.document["components"])}

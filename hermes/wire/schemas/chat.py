@@ -127,6 +127,7 @@ DESCRIPTIONS = {
             200: Answer(
                 about="The answer; with `stream: true` its chunks, and `[DONE]` at the end.",
                 contents={JSON: ref("ChatCompletion"), EVENTS: ref("ChatChunk")},
+                has_end_mark=True,
                 headers={**SESSION_ANSWERED, **INCOMPLETE, **ROUTED},
             )
         },

@@ -40,6 +40,8 @@ class Answer:
     """By content type. For a stream the schema is that of the data of each event."""
     headers: Mapping[str, str] = field(default_factory=dict)
     """What each of its headers says, for those that are not on every answer."""
+    has_end_mark: bool = False
+    """Whether the data of a stream's last event is `[DONE]`, which is no JSON."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

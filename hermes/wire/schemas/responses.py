@@ -104,6 +104,7 @@ DESCRIPTIONS = {
             200: Answer(
                 about="The response; with `stream: true` its events, and `[DONE]` at the end.",
                 contents={JSON: ref("Response"), EVENTS: ref("ResponseEvent")},
+                has_end_mark=True,
                 headers=SESSION_ANSWERED,
             )
         },

@@ -77,6 +77,14 @@ def test_a_stream_is_described_by_the_data_of_its_events() -> None:
     assert event["properties"]["data"]["contentSchema"] == ref("Error")
 
 
+def test_a_stream_may_end_with_a_mark_that_is_no_json() -> None:
+    answer = Answer(about="Events.", contents={EVENTS: ref("Error")}, has_end_mark=True)
+    written = _written(Description(summary="", area="", answers={200: answer}))
+
+    event = written["responses"]["200"]["content"][EVENTS]["schema"]
+    assert event["properties"]["data"]["anyOf"][0] == {"const": "[DONE]"}
+
+
 def test_every_reference_leads_somewhere_and_no_schema_is_left_over() -> None:
     named = set(re.findall(r"#/components/schemas/(\w+)", str(WHOLE)))
 
