@@ -20,7 +20,7 @@ from hermes.providers.fields import (
     plain,
     text_field,
 )
-from hermes.providers.heeded import heeded
+from hermes.providers.heeded import NOTHING_ASKED, heeded
 from hermes.providers.prompt import Prompt, asked_for, is_openai_reasoning_model
 from hermes.providers.refusals import raise_if_error
 from hermes.providers.reply import ReplyBuilder
@@ -44,26 +44,14 @@ class ChatCompletions:
     api_mode = API_MODE
 
     def request(self, prompt: Prompt) -> dict[str, Any]:
-        sampling = heeded(API_MODE, prompt.model, prompt.sampling, prompt.reasoning_effort)
-        limit = "max_completion_tokens" if is_openai_reasoning_model(prompt.model) else "max_tokens"
-        optional = {
-            "tools": list(prompt.tools) or None,
-            limit: sampling.max_tokens,
-            "reasoning_effort": prompt.reasoning_effort,
-            "temperature": sampling.temperature,
-            "top_p": sampling.top_p,
-            "stop": list(sampling.stop) or None,
-            "seed": sampling.seed,
-            "presence_penalty": sampling.presence_penalty,
-            "frequency_penalty": sampling.frequency_penalty,
-        }
-        return {
-            "model": prompt.model,
-            "messages": worded_messages(prompt),
-            **asked_for(optional),
-            **_use_of_tools(prompt),
-            **_format(prompt.answer_format),
-        }
+        request: dict[str, Any] = {"model": prompt.model, "messages": worded_messages(prompt)}
+        if prompt.tools:
+            request |= _tools(prompt)
+        if prompt.reasoning_effort is not None:
+            request["reasoning_effort"] = prompt.reasoning_effort
+        if prompt.answer_format is not None:
+            request["response_format"] = _format(prompt.answer_format)
+        return request | _sampling(prompt)
 
     def open(self, client: Any, api_kwargs: Mapping[str, Any]) -> Any:
         streamed = {**api_kwargs, "stream": True, "stream_options": {"include_usage": True}}
@@ -121,22 +109,36 @@ def ends_answer(event: dict[str, Any]) -> bool:
     return bool(choices) and isinstance(choices, list) and bool(field(choices[0], "finish_reason"))
 
 
-def _use_of_tools(prompt: Prompt) -> dict[str, Any]:
-    """Without tools both are refused; `auto` is what they do anyway."""
-    if not prompt.tools:
-        return {}
+def _tools(prompt: Prompt) -> dict[str, Any]:
+    """The tools and how to choose among them; `auto` is what models do anyway."""
     choice = None if prompt.tool_choice == "auto" else prompt.tool_choice
-    return asked_for({"tool_choice": choice, "parallel_tool_calls": prompt.parallel_tool_calls})
+    chosen = {"tool_choice": choice, "parallel_tool_calls": prompt.parallel_tool_calls}
+    return {"tools": list(prompt.tools), **asked_for(chosen)}
 
 
-def _format(wanted: AnswerFormat | None) -> dict[str, Any]:
-    if wanted is None:
+def _sampling(prompt: Prompt) -> dict[str, Any]:
+    sampling = heeded(API_MODE, prompt.model, prompt.sampling, prompt.reasoning_effort)
+    if sampling is NOTHING_ASKED:
         return {}
+    limit = "max_completion_tokens" if is_openai_reasoning_model(prompt.model) else "max_tokens"
+    optional = {
+        limit: sampling.max_tokens,
+        "temperature": sampling.temperature,
+        "top_p": sampling.top_p,
+        "stop": list(sampling.stop) or None,
+        "seed": sampling.seed,
+        "presence_penalty": sampling.presence_penalty,
+        "frequency_penalty": sampling.frequency_penalty,
+    }
+    return asked_for(optional)
+
+
+def _format(wanted: AnswerFormat) -> dict[str, Any]:
     if wanted.schema is None:
-        return {"response_format": {"type": "json_object"}}
+        return {"type": "json_object"}
     described = asked_for({"description": wanted.description})
     schema = {"name": wanted.name, "schema": wanted.schema, "strict": wanted.strict, **described}
-    return {"response_format": {"type": "json_schema", "json_schema": schema}}
+    return {"type": "json_schema", "json_schema": schema}
 
 
 def _read_delta(delta: Any, into: ReplyBuilder) -> None:

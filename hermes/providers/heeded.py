@@ -18,7 +18,7 @@ from hermes.providers.responses_input import API_MODE as RESPONSES
 DEMO = "demo"
 """Stands where an api mode would: the demo model speaks chat completions and heeds little."""
 
-_NOTHING = Sampling()
+NOTHING_ASKED = Sampling()
 _DEFAULTS: Mapping[str, Any] = {entry.name: entry.default for entry in fields(Sampling)}
 _PENALTIES = frozenset({"presence_penalty", "frequency_penalty"})
 _CHANCE = frozenset({"temperature", "top_p"})
@@ -34,9 +34,12 @@ _WARMEST_ANTHROPIC = 1.0
 def heeded(
     api_mode: str, model: str, sampling: Sampling, reasoning_effort: str | None = None
 ) -> Sampling:
-    """What of `sampling` reaches the provider; the rest is as if nobody had asked for it."""
-    if sampling == _NOTHING:
-        return sampling
+    """What of `sampling` reaches the provider; the rest is as if nobody had asked for it.
+
+    Most requests ask for nothing; the answer is then `NOTHING_ASKED` itself.
+    """
+    if sampling == NOTHING_ASKED:
+        return NOTHING_ASKED
     left_out = _UNKNOWN.get(api_mode, frozenset())
     if api_mode == ANTHROPIC:
         sampling = _within_anthropic_bounds(sampling)
