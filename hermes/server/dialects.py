@@ -10,7 +10,14 @@ from hermes.core.turn import TurnCall
 from hermes.settings.model import ListenerSettings
 from hermes.wire.client_signatures import forms_for
 from hermes.wire.lenient import shown
-from hermes.wire.tool_forms import AUDIENCES, Dialect, ReasoningView, ToolForms
+from hermes.wire.tool_forms import (
+    AUDIENCES,
+    CONTRACT_DIALECT,
+    DEFAULT_FORMS,
+    Dialect,
+    ReasoningView,
+    ToolForms,
+)
 
 TOOL_FORM_HEADER = "X-Hermes-Tool-Form"
 REASONING_HEADER = "X-Hermes-Reasoning"
@@ -19,7 +26,10 @@ _REASONING = {view.value: view for view in (ReasoningView.SHOWN, ReasoningView.H
 
 
 def read_dialect(headers: Mapping[str, str], listener: ListenerSettings) -> Dialect:
-    return Dialect(forms=_forms(headers, listener), reasoning=_reasoning(headers, listener))
+    forms, reasoning = _forms(headers, listener), _reasoning(headers, listener)
+    if forms is DEFAULT_FORMS and reasoning is ReasoningView.IF_ASKED:
+        return CONTRACT_DIALECT  # the usual case, for which nothing is built
+    return Dialect(forms=forms, reasoning=reasoning)
 
 
 def with_reasoning(call: TurnCall) -> TurnCall:
@@ -33,7 +43,7 @@ def _forms(headers: Mapping[str, str], listener: ListenerSettings) -> ToolForms:
         if wanted not in AUDIENCES:
             raise _unknown(TOOL_FORM_HEADER, wanted, AUDIENCES)
         return AUDIENCES[wanted]
-    return AUDIENCES.get(listener.tool_form) or forms_for(headers)
+    return forms_for(headers) if listener.tool_form == "auto" else AUDIENCES[listener.tool_form]
 
 
 def _reasoning(headers: Mapping[str, str], listener: ListenerSettings) -> ReasoningView:

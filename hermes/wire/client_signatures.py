@@ -15,17 +15,14 @@ USER_AGENT = "User-Agent"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Signature:
-    """A client is this one when `header` is there and, but for case, has `holds` in it."""
+    """A client is this one when it sends `header`, or names itself so in its user agent."""
 
     client: str
     header: str
-    holds: str = ""
+    agent: str = ""
+    """Stands in the user agent, in lower case; empty where another header tells."""
     forms: ToolForms
     reason: str
-
-    def matches(self, headers: Mapping[str, str]) -> bool:
-        value = headers.get(self.header)
-        return value is not None and self.holds in value.lower()
 
 
 def _open_webui(header: str) -> Signature:
@@ -37,9 +34,9 @@ def _open_webui(header: str) -> Signature:
     )
 
 
-def _framework(client: str, holds: str, reason: str) -> Signature:
+def _framework(client: str, agent: str, reason: str) -> Signature:
     return Signature(
-        client=client, header=USER_AGENT, holds=holds, forms=AUDIENCES["mcp"], reason=reason
+        client=client, header=USER_AGENT, agent=agent, forms=AUDIENCES["mcp"], reason=reason
     )
 
 
@@ -74,7 +71,9 @@ SIGNATURES = (
 
 def forms_for(headers: Mapping[str, str]) -> ToolForms:
     """The forms for whoever sent these headers (a mapping that ignores case)."""
+    # Every request comes by here, so the user agent is looked up once.
+    agent = headers.get(USER_AGENT, "").lower()
     for signature in SIGNATURES:
-        if signature.matches(headers):
+        if signature.agent in agent if signature.agent else signature.header in headers:
             return signature.forms
     return DEFAULT_FORMS
