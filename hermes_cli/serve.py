@@ -22,7 +22,7 @@ from hermes.settings.api_server import as_extra
 from hermes.settings.home_lock import HomeLock
 from hermes.settings.logs import configure_logging
 from hermes.settings.model import Settings
-from hermes.settings.paths import ensure_private_dir, lock_file, response_db
+from hermes.settings.paths import ensure_private_dir, files_folder, lock_file, response_db
 from hermes.settings.secrecy import hide_process_environment
 from hermes.tools.registry import Registry
 
@@ -91,6 +91,9 @@ async def _serve(settings: Settings, announce: Callable[[str], None]) -> None:
 
     # The home is locked: what is in progress now was left behind by a process that died.
     await asyncio.to_thread(adapter.settle_unfinished)
+    if files_folder(settings.home).exists():
+        # Opening them removes what has expired meanwhile.
+        await asyncio.to_thread(adapter.seams.uploads)
 
     def on_ready(url: str) -> None:
         announce(url)

@@ -30,6 +30,9 @@ from hermes.contract.tools import toolset_list
 from hermes.core.ids import derive_chat_session_id as _derive_chat_session_id
 from hermes.core.messages import Content, Message, user
 from hermes.core.turn import TurnParameters
+from hermes.documents.extraction import Documents
+from hermes.fetching.images import fetch_image
+from hermes.fetching.rules import rules_from
 from hermes.providers.clients import HttpClients
 from hermes.runs.threads import Threads
 from hermes.runs.turns import AgentRef, RunningTurns
@@ -51,8 +54,9 @@ from hermes.server.response_stream import write_responses
 from hermes.server.routes import ENDPOINTS
 from hermes.server.seams import ChatStream, NewRecord, ResponseStream, Seams
 from hermes.settings.api_server import listener_from
-from hermes.settings.paths import home, state_db
+from hermes.settings.paths import files_folder, home, state_db
 from hermes.store.responses import ResponseStore
+from hermes.store.uploads import UploadStore
 from hermes.tools.registry import Registry
 from hermes.tools.skills import skill_list
 from hermes.wire.chat import ChatHead
@@ -113,6 +117,8 @@ class APIServerAdapter:
         self._model_name = self._resolve_model_name(self.listener.model_name)
         self._response_store = ResponseStore(db_path=config.extra.get("response_db"))
         self._session_db: Any = None
+        self._uploads: UploadStore | None = None
+        self._documents = Documents()
         self._opener = Opener()
         self._http = ServerClients()
         self._agent_threads = Threads("agent", config.extra.get("agent_threads", 1000))
@@ -131,7 +137,9 @@ class APIServerAdapter:
     async def close(self) -> None:
         """Give back connections, threads and stores; the adapter is not used afterwards."""
         await self._http.close()
-        await self._storage.run(lambda: close_stores(self._response_store, self._session_db))
+        await self._storage.run(
+            lambda: close_stores(self._response_store, self._session_db, self._uploads)
+        )
         self._agent_threads.close()
         self._storage.close()
 
@@ -210,6 +218,16 @@ class APIServerAdapter:
             lambda: self._session_db, lambda: hermes_state.SessionDB(state_db(home(os.environ)))
         )
         return self._session_db
+
+    def _ensure_uploads(self) -> UploadStore | None:
+        """The uploaded files, opened at first use; None when they cannot be opened. May block."""
+        self._uploads = self._opener.opened(
+            lambda: self._uploads,
+            lambda: UploadStore(
+                files_folder(home(os.environ)), gateway_run.settings_source.current().files
+            ),
+        )
+        return self._uploads
 
     async def send(self, chat_id: str, content: str, **_: Any) -> SendResult:
         """An HTTP client asks and is answered; nothing can be pushed to it."""
@@ -385,6 +403,13 @@ class APIServerAdapter:
             keepalive_seconds=lambda: self._keepalive(),
             sessions=lambda: self._ensure_session_db(),
             responses=lambda: self._response_store,
+            uploads=lambda: self._ensure_uploads(),
+            fetch_image=lambda url: fetch_image(
+                url, rules_from(gateway_run.settings_source.current().fetch)
+            ),
+            extract_text=lambda data, name: self._documents.text_of(
+                data, name, gateway_run.settings_source.current().files
+            ),
             storage=self._storage,
             idempotency=_IdempotencyCache(),
             runtime_status=lambda: status.read_runtime_status(),

@@ -1,4 +1,4 @@
-"""Opening the session store when it is first needed, doing without when that fails, closing it."""
+"""Opening a store when it is first needed, doing without when that fails, closing it."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ class Opener:
             try:
                 return open_new()
             except Exception:  # whatever the store, or an embedder's own, raises
-                log.exception("session store not available")
+                log.exception("store not available")
                 return None
 
 

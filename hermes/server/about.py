@@ -32,6 +32,7 @@ FEATURES = {
     "session_chat_streaming": True,
     "session_fork": True,
     "skills_api": True,
+    "files_api": True,
     "session_continuity_header": SESSION_ID_HEADER,
     "session_key_header": SESSION_KEY_HEADER,
     "client_tools": True,

@@ -10,6 +10,7 @@ from hermes.core.ids import derive_chat_session_id, new_id
 from hermes.core.turn import Outcome, TurnCall, TurnParameters, TurnResult
 from hermes.runs.turns import start_turn
 from hermes.server.answers import json_answer
+from hermes.server.attachments import settle_chat
 from hermes.server.auth import Caller
 from hermes.server.dialects import with_reasoning
 from hermes.server.honesty import ignored_headers
@@ -36,7 +37,7 @@ from hermes.wire.turn_errors import turn_error
 
 async def create(request: web.Request, seams: Seams) -> web.StreamResponse:
     seams.admit_turn()
-    asked = parse_chat(await read_body(request))
+    asked = await settle_chat(parse_chat(await read_body(request)), seams)
     caller = seams.read_caller(request)
     dialect = seams.read_dialect(request)
     routed = route_model(seams, asked.model)

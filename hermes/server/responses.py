@@ -15,6 +15,7 @@ from hermes.core.ports import ResponseRecords
 from hermes.core.turn import TurnCall
 from hermes.runs.turns import start_turn
 from hermes.server.answers import json_answer
+from hermes.server.attachments import settle_response
 from hermes.server.auth import Caller
 from hermes.server.dialects import with_reasoning
 from hermes.server.response_records import finished_response, save
@@ -52,6 +53,7 @@ async def create(request: web.Request, seams: Seams) -> web.StreamResponse:
             param="background",
             code="unsupported_parameter",
         )
+    asked = await settle_response(asked, seams)
     caller = seams.read_caller(request)
     dialect = seams.read_dialect(request)
     chain = await _chain(seams, asked, caller)

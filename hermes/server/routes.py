@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from hermes.server import about, chat, openapi, responses, sessions
+from hermes.server import about, chat, files, openapi, responses, sessions
 from hermes.server.dispatch import Handler
 from hermes.wire.openapi import Operation
 from hermes.wire.schemas.catalogue import DESCRIPTIONS
@@ -52,6 +52,11 @@ ROUTES = (
     Route("responses", "POST", "/v1/responses", responses.create),
     Route("response", "GET", "/v1/responses/{response_id}", responses.get),
     Route("response_delete", "DELETE", "/v1/responses/{response_id}", responses.delete),
+    Route("files", "GET", "/v1/files", files.list_files),
+    Route("file_create", "POST", "/v1/files", files.create),
+    Route("file", "GET", "/v1/files/{file_id}", files.get),
+    Route("file_content", "GET", "/v1/files/{file_id}/content", files.content),
+    Route("file_delete", "DELETE", "/v1/files/{file_id}", files.delete),
     Route("sessions", "GET", "/api/sessions", sessions.list_sessions),
     Route("session_create", "POST", "/api/sessions", sessions.create_session),
     Route("session", "GET", "/api/sessions/{session_id}", sessions.get_session),

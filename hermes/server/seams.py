@@ -15,6 +15,7 @@ from aiohttp import web
 from hermes.core.messages import Content, Message
 from hermes.core.ports import ResponseRecords, SessionStore
 from hermes.core.served_models import ServedModel
+from hermes.core.uploads import Uploads
 from hermes.runs.threads import Threads
 from hermes.runs.turns import LiveTurn, RunTurn
 from hermes.server.auth import Caller
@@ -93,6 +94,12 @@ class Seams:
     sessions: Callable[[], SessionStore | None]
     """The session store, opened at first use; None when it cannot be opened. May block."""
     responses: Callable[[], ResponseRecords]
+    uploads: Callable[[], Uploads | None]
+    """The uploaded files, opened at first use; None when they cannot be opened. May block."""
+    fetch_image: Callable[[str], Awaitable[str]]
+    """An image from its URL to a data URL; raises `InvalidRequest` when there is none."""
+    extract_text: Callable[[bytes, str], Awaitable[str]]
+    """The text of a file, by its bytes and its name; raises `InvalidRequest` without any."""
     storage: Threads
     """Where every call that may block on a store is made."""
     idempotency: IdempotencyCache

@@ -13,6 +13,7 @@ from hermes.core.ports import SessionStore
 from hermes.core.turn import Outcome, TurnCall, TurnParameters, TurnResult
 from hermes.runs.turns import interrupt, start_turn
 from hermes.server.answers import json_answer
+from hermes.server.attachments import settle_session_chat
 from hermes.server.routing import refuse_unseen_images, route_model
 from hermes.server.seams import Seams
 from hermes.server.streaming import Stream, TurnView, write_stream
@@ -148,7 +149,7 @@ async def _turn_call(request: web.Request, seams: Seams) -> tuple[TurnCall, Mapp
     """The turn, and the headers that say who answers it."""
     session_id = request.match_info["session_id"]
     caller = seams.read_caller(request)
-    asked = wire.parse_session_chat(await read_body(request))
+    asked = await settle_session_chat(wire.parse_session_chat(await read_body(request)), seams)
 
     routed = route_model(seams, asked.model)
 

@@ -10,7 +10,14 @@ from hermes.settings import paths, provider_choice
 from hermes.settings.aliases import alias_holds_key, read_aliases
 from hermes.settings.config_yaml import PREFIX, ConfigFile
 from hermes.settings.layers import Found, Layer
-from hermes.settings.model import AgentSettings, ListenerSettings, LogSettings, Settings
+from hermes.settings.model import (
+    AgentSettings,
+    FetchSettings,
+    FileSettings,
+    ListenerSettings,
+    LogSettings,
+    Settings,
+)
 
 _LISTENER = (
     "host",
@@ -36,6 +43,8 @@ _AGENT = (
     "terminal_env",
     "vision",
 )
+_FETCH = ("allow_http", "allow_private", "max_bytes", "timeout_seconds")
+_FILES = ("max_bytes", "max_total_bytes", "expire_days", "max_pages", "max_characters")
 _KEYS_IN_FILE = ("api_key", "fallback.api_key", "server.key", "headers")
 
 
@@ -64,6 +73,8 @@ class Assembly:
             agent=self._agent(),
             models=self._models,
             log=LogSettings(**self._values("log", ("level", "format"))),
+            fetch=FetchSettings(**self._values("fetch", _FETCH)),
+            files=FileSettings(**self._values("files", _FILES)),
             **({"profile": self._found["profile"].value} if "profile" in self._found else {}),
             sources=self._sources(),
             warnings=self._warnings(),

@@ -113,6 +113,30 @@ class AliasSettings:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class FetchSettings:
+    """What the gateway may fetch for a client: images named by their URL."""
+
+    allow_http: bool = False
+    allow_private: bool = False
+    """Whether addresses of this machine and its networks may be reached, on any port."""
+    max_bytes: int = 10 * 1024 * 1024
+    timeout_seconds: float = 10.0
+    """For the whole fetch, redirects included."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FileSettings:
+    """What is kept of the files that clients send, and what is read out of them."""
+
+    max_bytes: int = 32 * 1024 * 1024
+    max_total_bytes: int = 1024 * 1024 * 1024
+    expire_days: int = 30
+    """For files whose upload says nothing else; 0 keeps them until they are deleted."""
+    max_pages: int = 500
+    max_characters: int = 400_000
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class LogSettings:
     """What is logged, and in which form."""
 
@@ -128,6 +152,8 @@ class Settings:
     listener: ListenerSettings
     agent: AgentSettings
     log: LogSettings
+    fetch: FetchSettings = field(default_factory=FetchSettings)
+    files: FileSettings = field(default_factory=FileSettings)
     profile: str = "default"
     models: Mapping[str, AliasSettings] = field(default_factory=lambda: NOTHING_SET)
     """The models that clients may ask for beside the agent, by name."""

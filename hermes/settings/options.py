@@ -312,6 +312,72 @@ _AGENT = (
     ),
 )
 
+_ATTACHMENTS = (
+    Option(
+        name="fetch.allow_http",
+        kind=kinds.YES_OR_NO,
+        config="fetch.allow_http",
+        default="false",
+        sentence="Whether images may be fetched from http URLs too.",
+    ),
+    Option(
+        name="fetch.allow_private",
+        kind=kinds.YES_OR_NO,
+        config="fetch.allow_private",
+        default="false",
+        sentence="Whether images may be fetched from this machine and private networks.",
+    ),
+    Option(
+        name="fetch.max_bytes",
+        kind=kinds.whole_number(1024, 2**30),
+        config="fetch.max_bytes",
+        default="10485760",
+        sentence="The largest image that is fetched.",
+    ),
+    Option(
+        name="fetch.timeout_seconds",
+        kind=kinds.seconds(0.1, 600),
+        config="fetch.timeout_seconds",
+        default="10",
+        sentence="How long fetching one image may take.",
+    ),
+    Option(
+        name="files.max_bytes",
+        kind=kinds.whole_number(1024, 2**32),
+        config="files.max_bytes",
+        default="33554432",
+        sentence="The largest file that may be uploaded.",
+    ),
+    Option(
+        name="files.max_total_bytes",
+        kind=kinds.whole_number(1024, 2**50),
+        config="files.max_total_bytes",
+        default="1073741824",
+        sentence="How much all uploaded files may take together.",
+    ),
+    Option(
+        name="files.expire_days",
+        kind=kinds.whole_number(0, 36_500),
+        config="files.expire_days",
+        default="30",
+        sentence="How long an uploaded file is kept; 0 keeps it until it is deleted.",
+    ),
+    Option(
+        name="files.max_pages",
+        kind=kinds.whole_number(1, 100_000),
+        config="files.max_pages",
+        default="500",
+        sentence="How many pages of a PDF are read.",
+    ),
+    Option(
+        name="files.max_characters",
+        kind=kinds.whole_number(1000, 10**8),
+        config="files.max_characters",
+        default="400000",
+        sentence="How much text of one file the model is given.",
+    ),
+)
+
 _REST = (
     Option(
         name="log.level",
@@ -340,7 +406,7 @@ _REST = (
 )
 
 OPTIONS: Mapping[str, Option] = MappingProxyType(
-    {option.name: option for option in _LISTENER + _PROVIDERS + _AGENT + _REST}
+    {option.name: option for option in _LISTENER + _PROVIDERS + _AGENT + _ATTACHMENTS + _REST}
 )
 
 HOLDERS: Mapping[str, str] = MappingProxyType(

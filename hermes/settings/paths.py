@@ -32,6 +32,10 @@ def response_db(home: Path) -> Path:
     return home / "responses.db"
 
 
+def files_folder(home: Path) -> Path:
+    return home / "files"
+
+
 def status_file(home: Path) -> Path:
     return home / "gateway_state.json"
 

@@ -1,10 +1,11 @@
-"""Database files that only their owner can read, whatever the umask."""
+"""Files that only their owner can read, whatever the umask."""
 
 from __future__ import annotations
 
 import os
 from contextlib import suppress
 from pathlib import Path
+from typing import BinaryIO
 
 _OWNER_ONLY_FILE = 0o600
 _OWNER_ONLY_DIRECTORY = 0o700
@@ -26,6 +27,11 @@ def make_private(path: Path) -> None:
     for sidecar in _SIDECARS:
         with suppress(FileNotFoundError):
             path.with_name(path.name + sidecar).chmod(_OWNER_ONLY_FILE)
+
+
+def open_private(path: Path) -> BinaryIO:
+    """A new file to write to, for the owner only."""
+    return os.fdopen(os.open(path, os.O_CREAT | os.O_EXCL | os.O_WRONLY, _OWNER_ONLY_FILE), "wb")
 
 
 def _create_directories(directory: Path) -> None:

@@ -25,6 +25,8 @@ from hermes.contract.configuration import (
 )
 from hermes.contract.tools import toolset_list
 from hermes.core.turn import TurnParameters
+from hermes.fetching.images import fetch_image
+from hermes.fetching.rules import rules_from
 from hermes.providers.clients import HttpClients
 from hermes.providers.demo.client import DemoClient
 from hermes.providers.demo.workspace import furnish
@@ -33,6 +35,8 @@ from hermes.settings.api_server import as_extra
 from hermes.settings.model import (
     AgentSettings,
     AliasSettings,
+    FetchSettings,
+    FileSettings,
     ListenerSettings,
     LogSettings,
     ProviderSettings,
@@ -41,12 +45,14 @@ from hermes.settings.model import (
 from hermes.settings.paths import (
     default_workspace,
     ensure_private_dir,
+    files_folder,
     response_db,
     state_db,
     status_file,
 )
 from hermes.settings.runtime_status import read_status
 from hermes.settings.toolsets import BUILTIN_TOOLSETS
+from hermes.store.uploads import UploadStore
 from hermes.tools.registry import Registry
 from hermes.tools.skills import skill_list
 from hermes_state import SessionDB
@@ -69,6 +75,8 @@ class TestGateway:
         model: str = "fake",
         agent: Mapping[str, Any] | None = None,
         models: Mapping[str, Mapping[str, Any]] | None = None,
+        fetch: FetchSettings | None = None,
+        files: FileSettings | None = None,
         **extra: Any,
     ) -> None:
         """Asks `model` at `base_url`, or the built-in demo model when there is no URL.
@@ -77,12 +85,15 @@ class TestGateway:
         `AliasSettings` and the provider's `model`, such as `{"fast": {"model": "small"}}`.
 
         `key` is what clients must send. `agent` holds more keywords for `AIAgent`, such as
-        `api_mode`; `extra` more of the listener's settings, such as `keepalive_seconds`.
+        `api_mode`; `fetch` and `files` are the settings of these names; `extra` holds more of the
+        listener's, such as `keepalive_seconds`.
         """
         self._home = home
         self._settings = _agent_settings(home, base_url, model)
         self._agent_options = dict(agent or {})
         self._models = _aliases(self._settings.provider, models or {})
+        self._fetch = fetch or FetchSettings()
+        self._files = files or FileSettings()
         listener = ListenerSettings(port=0, key=key, model_name=DEFAULT_MODEL_NAME)
         self._extra = {**as_extra(listener), "response_db": response_db(home), **extra}
         self._adapter: LoopbackAdapter | None = None
@@ -99,6 +110,8 @@ class TestGateway:
             agent=self._settings,
             log=LogSettings(),
             models=self._models,
+            fetch=self._fetch,
+            files=self._files,
         )
         self._adapter = LoopbackAdapter(config, settings, self._agent_options)
         self._runner = web.AppRunner(
@@ -191,6 +204,13 @@ class LoopbackAdapter(APIServerAdapter):
         )
         return self._session_db
 
+    def _ensure_uploads(self) -> UploadStore | None:
+        self._uploads = self._opener.opened(
+            lambda: self._uploads,
+            lambda: UploadStore(files_folder(self._home), self._whole.files),
+        )
+        return self._uploads
+
     def _fill_seams(self) -> Seams:
         registry = Registry.builtin()
         return replace(
@@ -198,6 +218,8 @@ class LoopbackAdapter(APIServerAdapter):
             aliases=lambda: list(self._whole.models),
             served_model=lambda alias: served_model(self._whole, alias),
             runtime_status=lambda: read_status(status_file(self._home)),
+            fetch_image=lambda url: fetch_image(url, rules_from(self._whole.fetch)),
+            extract_text=lambda data, name: self._documents.text_of(data, name, self._whole.files),
             toolsets=lambda: toolset_list(registry, BUILTIN_TOOLSETS),
             skills=lambda: skill_list(self._home, self._settings.workspace),
         )

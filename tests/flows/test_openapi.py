@@ -43,6 +43,7 @@ async def test_everything_the_document_promises_is_answered_as_described(
     await _chat(client)
     await _responses(client)
     await _sessions(client)
+    await _files(client)
 
     unseen = client.successes() - client.seen
     assert not unseen, "ask for each in this file: what is described should be seen"
@@ -90,6 +91,18 @@ async def _sessions(client: DescribedClient) -> None:
     assert (await client.ask("sessions", limit=1))["has_more"]
     await client.ask("session_delete", session_id=session_id)
     await client.ask("session_chat", 404, session_id=session_id, body={"message": "Hello"})
+
+
+async def _files(client: DescribedClient) -> None:
+    form = aiohttp.FormData({"purpose": "user_data"})
+    form.add_field("file", b"data", filename="a.txt")
+    file = await client.ask("file_create", body=form)
+    await client.ask("file_create", 400, body=aiohttp.FormData({"purpose": "user_data"}))
+    assert (await client.ask("files", limit=1))["data"] == [file]
+    assert await client.ask("file", file_id=file["id"]) == file
+    assert await client.ask("file_content", file_id=file["id"]) == b"data"
+    await client.ask("file_delete", file_id=file["id"])
+    await client.ask("file", 404, file_id=file["id"])
 
 
 @pytest.mark.parametrize("form", AUDIENCES)

@@ -9,6 +9,7 @@ from hermes.wire.schemas import (
     chat,
     chat_request,
     errors,
+    files,
     messages,
     models,
     response_items,
@@ -30,6 +31,7 @@ SCHEMAS: Mapping[str, Schema] = {
     **response_items.SCHEMAS,
     **responses.SCHEMAS,
     **sessions.SCHEMAS,
+    **files.SCHEMAS,
 }
 
 DESCRIPTIONS: Mapping[str, Description] = {
@@ -38,4 +40,5 @@ DESCRIPTIONS: Mapping[str, Description] = {
     **chat.DESCRIPTIONS,
     **responses.DESCRIPTIONS,
     **sessions.DESCRIPTIONS,
+    **files.DESCRIPTIONS,
 }

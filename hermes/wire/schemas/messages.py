@@ -7,6 +7,7 @@ from hermes.wire.chat_parameters import (
     LONGEST_METADATA_VALUE,
     MOST_METADATA,
 )
+from hermes.wire.files import MAX_NAME
 from hermes.wire.schemas.builders import (
     any_of,
     constant,
@@ -20,6 +21,13 @@ from hermes.wire.schemas.builders import (
 )
 
 _URL = string(pattern=r"^(data:image/[A-Za-z0-9_.+-]+;base64,.|https?://.)")
+_ID = string(shortest=1)
+_IMAGE_FILE = request({"file_id": _ID}, {"detail": string()})
+_BASE64 = string(shortest=1, pattern=r"^(data:[A-Za-z0-9_.+/-]*;base64,)?[A-Za-z0-9+/]*={0,2}$")
+_FILE_MORE = {"filename": string(longest=MAX_NAME), "file_url": constant(None)}
+_FILE_BY_ID = request({"file_id": _ID}, {**_FILE_MORE, "file_data": constant(None)})
+_FILE_ITSELF = request({"file_data": _BASE64}, {**_FILE_MORE, "file_id": constant(None)})
+_INPUT_FILE = {"type": constant("input_file")}
 
 SCHEMAS = {
     "TextPart": record(
@@ -33,10 +41,24 @@ SCHEMAS = {
         },
         {"detail": string()},
     ),
-    "Text": any_of(string(), list_of(any_of(ref("TextPart"), ref("RefusalPart")))),
-    "Content": any_of(
-        string(), list_of(any_of(ref("TextPart"), ref("RefusalPart"), ref("ImagePart")))
+    "ImageFilePart": any_of(
+        request({"type": constant("input_image"), "file_id": _ID}, {"detail": string()}),
+        record({"type": constant("image_file"), "image_file": _IMAGE_FILE}),
     ),
+    "FilePart": any_of(
+        record({"type": constant("file"), "file": any_of(_FILE_BY_ID, _FILE_ITSELF)}),
+        request({**_INPUT_FILE, "file_id": _ID}, {**_FILE_MORE, "file_data": constant(None)}),
+        request({**_INPUT_FILE, "file_data": _BASE64}, {**_FILE_MORE, "file_id": constant(None)}),
+    ),
+    "Part": any_of(
+        ref("TextPart"),
+        ref("RefusalPart"),
+        ref("ImagePart"),
+        ref("ImageFilePart"),
+        ref("FilePart"),
+    ),
+    "Text": any_of(string(), list_of(any_of(ref("TextPart"), ref("RefusalPart")))),
+    "Content": any_of(string(), list_of(ref("Part"))),
     "ToolCall": record(
         {
             "id": string(shortest=1),

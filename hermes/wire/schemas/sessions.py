@@ -92,10 +92,7 @@ SCHEMAS = {
         {
             "message": any_of(
                 string(shortest=1),
-                list_of(
-                    any_of(ref("TextPart"), ref("RefusalPart"), ref("ImagePart")),
-                    fewest=1,
-                ),
+                list_of(ref("Part"), fewest=1),
             )
         },
         {"system_message": string(), "model": string()},

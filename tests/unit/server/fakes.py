@@ -97,6 +97,9 @@ def fake_seams(
             "keepalive_seconds": lambda: 5.0,
             "sessions": lambda: sessions,
             "responses": lambda: responses,
+            "uploads": lambda: None,
+            "fetch_image": no_fetching,
+            "extract_text": no_reading,
             "storage": Threads("storage", 2),
             "idempotency": IdempotencyCache(),
             "runtime_status": lambda: None,
@@ -108,6 +111,14 @@ def fake_seams(
         }
     )
     return seams
+
+
+async def no_fetching(_url: str) -> str:
+    raise AssertionError("nothing is to be fetched here")
+
+
+async def no_reading(_data: bytes, _name: str) -> str:
+    raise AssertionError("nothing is to be read here")
 
 
 def view_of(stream: ChatStream | ResponseStream) -> TurnView:

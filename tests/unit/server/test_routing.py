@@ -13,7 +13,7 @@ from tests.unit.server.conftest import Serve
 from tests.unit.server.fakes import FakeTurns
 
 CHAT = "/v1/chat/completions"
-IMAGE = {"type": "image_url", "image_url": {"url": "https://example.org/a.png"}}
+IMAGE = {"type": "image_url", "image_url": {"url": "data:image/png;base64,AAAA"}}
 MODELS = {
     None: ServedModel(model="large"),
     "quick": ServedModel(model="small"),

@@ -15,6 +15,8 @@ from hermes.settings.config_yaml import PREFIX
 from hermes.settings.loading import load_settings
 from hermes.settings.model import (
     AgentSettings,
+    FetchSettings,
+    FileSettings,
     ListenerSettings,
     LogSettings,
     ProviderSettings,
@@ -53,11 +55,21 @@ tools: {toolsets: [files], confine: false, workspace: project, terminal_env: [LA
 server:
   {host: "::1", port: 9, key: k-server, cors_origins: [http://a.example], model_name: bot,
    max_body_bytes: 2048, drain_seconds: 1, keepalive_seconds: 2}
+fetch: {allow_http: true, allow_private: yes, max_bytes: 4096, timeout_seconds: 2.5}
+files:
+  {max_bytes: 5000, max_total_bytes: 60000, expire_days: 0, max_pages: 7, max_characters: 8000}
 log: {level: debug, format: json}
 profile: lucas
 platforms: {api_server: {toolsets: []}}
 """)
     found = load_settings(environ=environ)
+
+    assert found.fetch == FetchSettings(
+        allow_http=True, allow_private=True, max_bytes=4096, timeout_seconds=2.5
+    )
+    assert found.files == FileSettings(
+        max_bytes=5000, max_total_bytes=60_000, expire_days=0, max_pages=7, max_characters=8000
+    )
     assert found.listener == ListenerSettings(
         host="::1",
         port=9,

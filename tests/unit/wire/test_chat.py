@@ -168,7 +168,7 @@ def test_without_messages_there_is_no_request(messages: Any):
             {"role": "assistant", "tool_calls": [{"id": "c", "function": {"name": "f"}}]},
             "messages[1].tool_calls[0].function.arguments",
         ),
-        ({"role": "user", "content": [{"type": "file"}]}, "messages[1].content[0]"),
+        ({"role": "user", "content": [{"type": "file"}]}, "messages[1].content[0].file"),
     ],
 )
 def test_a_message_that_makes_no_sense_is_refused_by_its_place(message: Any, param: str):

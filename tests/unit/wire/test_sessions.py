@@ -118,7 +118,7 @@ def test_a_message_may_hold_images():
         (sessions.parse_session_chat, {}, "message"),
         (sessions.parse_session_chat, {"message": ""}, "message"),
         (sessions.parse_session_chat, {"message": 5}, "message"),
-        (sessions.parse_session_chat, {"message": [{"type": "file"}]}, "message[0]"),
+        (sessions.parse_session_chat, {"message": [{"type": "file"}]}, "message[0].file"),
         (sessions.parse_session_chat, {"message": "x", "system_message": 1}, "system_message"),
         (sessions.parse_page, {"limit": "0"}, "limit"),
         (sessions.parse_page, {"limit": "201"}, "limit"),
