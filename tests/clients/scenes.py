@@ -9,7 +9,7 @@ import zlib
 from collections.abc import Iterable
 from typing import Any
 
-from hermes.testing.replies import HttpError, Reply, Text, ToolUse
+from hermes.testing.replies import Finish, HttpError, Reply, Text, ToolUse
 from tests.clients.serving import Served
 from tests.clients.stage import Stage
 
@@ -35,6 +35,9 @@ PERSON_SCHEMA = {
     "required": ["name", "age"],
     "additionalProperties": False,
 }
+
+CUT_OFF = Finish("length")
+"""The model had more to say than it was allowed to."""
 
 LISTED = f"The folder has {FILE_NAME}."
 

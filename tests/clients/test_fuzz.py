@@ -1,0 +1,69 @@
+"""Every route that /openapi.json describes, asked with whatever its description allows, and not."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from hermes.testing.fake_provider_thread import FakeProviderThread
+from hermes.testing.scripted import ScriptedModel
+from tests.clients import scenes
+from tests.clients.serving import KEY, Served, serving
+
+_CHECKS = [
+    "never_breaks",
+    "status_code_conformance",
+    "content_type_conformance",
+    "response_schema_conformance",
+]
+_OPTIONS = {
+    "--checks": ",".join(_CHECKS),
+    "--header": f"Authorization: Bearer {KEY}",
+    "--phases": "examples,coverage,fuzzing",
+    "--max-examples": "10",
+    "--max-time": "60",
+    "--request-timeout": "15",
+    "--seed": "1",
+    "--generation-database": "none",
+    "--warnings": "off",
+}
+
+_CHECKS_OF_OURS = {
+    "SCHEMATHESIS_HOOKS": "tests.clients.fuzz_checks",
+    "PYTHONPATH": str(Path(__file__).parents[2]),
+}
+
+
+@pytest.fixture
+def fuzzed(tmp_path: Path) -> Iterator[Served]:
+    """A gateway of its own: a fuzzer leaves strange things behind."""
+    with (
+        FakeProviderThread(ScriptedModel(scenes.answers)) as provider,
+        serving(
+            tmp_path,
+            OPENAI_BASE_URL=provider.base_url,
+            OPENAI_API_KEY="provider-key-0123456789",
+            HERMES_MODEL="scripted",
+        ) as served,
+    ):
+        yield served
+
+
+@pytest.mark.timeout(150)
+def test_every_answer_is_as_described(fuzzed: Served, tmp_path: Path) -> None:
+    options = [word for option in _OPTIONS.items() for word in option]
+    program = Path(sys.executable).with_name("st")
+    finished = subprocess.run(
+        [program, "run", f"{fuzzed.url}/openapi.json", "--no-color", *options],
+        env=os.environ | _CHECKS_OF_OURS,
+        cwd=tmp_path,  # where it keeps what it found
+        capture_output=True,
+        text=True,
+    )
+
+    assert finished.returncode == 0, finished.stdout + finished.stderr
