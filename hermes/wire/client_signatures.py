@@ -53,7 +53,7 @@ SIGNATURES = (
     _framework("Pydantic AI", "pydantic-ai/", "It runs a function_call again, or loops over it."),
     _framework(
         "AI SDK",
-        "ai-sdk/",
+        "ai-sdk",
         "It takes a function_call for its own to run; an mcp_call counts as run by the provider.",
     ),
     _framework(

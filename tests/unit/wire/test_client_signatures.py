@@ -23,6 +23,7 @@ PYTHON = {"x-stainless-lang": "python"}
         ({"User-Agent": "Agents/JavaScript 0.3.0", "x-stainless-lang": "js"}, MCP),
         ({"User-Agent": "pydantic-ai/2.66.0", **PYTHON}, MCP),
         ({"User-Agent": "ai/7.0.2 ai-sdk/openai/4.0.1 runtime/node.js/22"}, MCP),
+        ({"User-Agent": "ai-sdk-openai/4.0.114 ai-sdk-provider-utils/5.0.79 node.js/26"}, MCP),
         ({"User-Agent": "litellm/1.106.0"}, MCP),
         ({"User-Agent": "AsyncOpenAI/Python 3.49.0", **PYTHON}, SDK),
         ({"User-Agent": "OpenAI/JS 7.53.0", "X-Stainless-Lang": "js"}, SDK),
