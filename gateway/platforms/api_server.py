@@ -29,7 +29,7 @@ from hermes.contract.streams import turn_view
 from hermes.contract.tools import toolset_list
 from hermes.core.ids import derive_chat_session_id as _derive_chat_session_id
 from hermes.core.messages import Content, Message, user
-from hermes.core.turn import TurnParameters
+from hermes.core.turn import TurnParameters, TurnResult
 from hermes.documents.extraction import Documents
 from hermes.fetching.images import fetch_image
 from hermes.fetching.rules import rules_from
@@ -55,6 +55,7 @@ from hermes.server.routes import ENDPOINTS
 from hermes.server.seams import ChatStream, NewRecord, ResponseStream, Seams
 from hermes.settings.api_server import listener_from
 from hermes.settings.paths import files_folder, home, state_db
+from hermes.store.chats import ChatStore
 from hermes.store.responses import ResponseStore
 from hermes.store.uploads import UploadStore
 from hermes.tools.registry import Registry
@@ -116,6 +117,7 @@ class APIServerAdapter:
         self._cors_origins = self.listener.cors_origins
         self._model_name = self._resolve_model_name(self.listener.model_name)
         self._response_store = ResponseStore(db_path=config.extra.get("response_db"))
+        self._chat_store = ChatStore(db_path=config.extra.get("chat_db"))
         self._session_db: Any = None
         self._uploads: UploadStore | None = None
         self._documents = Documents()
@@ -138,7 +140,9 @@ class APIServerAdapter:
         """Give back connections, threads and stores; the adapter is not used afterwards."""
         await self._http.close()
         await self._storage.run(
-            lambda: close_stores(self._response_store, self._session_db, self._uploads)
+            lambda: close_stores(
+                self._response_store, self._chat_store, self._session_db, self._uploads
+            )
         )
         self._agent_threads.close()
         self._storage.close()
@@ -270,6 +274,7 @@ class APIServerAdapter:
         include_usage: bool = False,
         headers: Mapping[str, str] | None = None,
         dialect: Dialect = CONTRACT_DIALECT,
+        before_end: Callable[[TurnResult], Awaitable[None]] | None = None,
     ) -> web.StreamResponse:
         return await write_chat(
             request,
@@ -280,6 +285,7 @@ class APIServerAdapter:
             keepalive=self._keepalive(),
             preview=self.seams.tool_preview,
             dialect=dialect,
+            before_end=before_end,
         )
 
     async def _write_sse_responses(
@@ -410,6 +416,7 @@ class APIServerAdapter:
             extract_text=lambda data, name: self._documents.text_of(
                 data, name, gateway_run.settings_source.current().files
             ),
+            chats=lambda: self._chat_store,
             storage=self._storage,
             idempotency=_IdempotencyCache(),
             runtime_status=lambda: status.read_runtime_status(),
@@ -438,6 +445,7 @@ class APIServerAdapter:
             include_usage=stream.include_usage,
             headers=stream.headers,
             dialect=stream.dialect,
+            before_end=stream.keep,
         )
 
     async def _write_responses(

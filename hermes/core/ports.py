@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, Protocol
 
 from hermes.core.messages import Content, Message
@@ -66,3 +66,32 @@ class ResponseRecords(Protocol):
     def set_conversation(self, name: str, response_id: str) -> None: ...
 
     def get_conversation(self, name: str) -> str | None: ...
+
+
+class ChatRecords(Protocol):
+    """Chat completions that clients asked to be kept. Every call may block."""
+
+    def put(
+        self,
+        completion: Mapping[str, Any],
+        messages: list[dict[str, Any]],
+        metadata: Mapping[str, str],
+    ) -> None: ...
+
+    def get(self, chat_id: str) -> dict[str, Any] | None: ...
+
+    def messages(self, chat_id: str) -> list[dict[str, Any]] | None: ...
+
+    def page(
+        self,
+        *,
+        limit: int,
+        after: str | None = None,
+        newest_first: bool = False,
+        model: str | None = None,
+        metadata: Mapping[str, str] | None = None,
+    ) -> list[dict[str, Any]] | None: ...
+
+    def set_metadata(self, chat_id: str, metadata: Mapping[str, str]) -> dict[str, Any] | None: ...
+
+    def delete(self, chat_id: str) -> bool: ...

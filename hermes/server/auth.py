@@ -10,6 +10,8 @@ from hermes.core.errors import Forbidden, InvalidApiKey, InvalidRequest
 
 SESSION_ID_HEADER = "X-Hermes-Session-Id"
 SESSION_KEY_HEADER = "X-Hermes-Session-Key"
+CHAT_ID_HEADER = "X-OpenWebUI-Chat-Id"
+TEMPORARY_CHAT = "local:"
 MAX_HEADER_LENGTH = 256
 
 
@@ -21,6 +23,8 @@ class Caller:
     """`X-Hermes-Session-Id`: a stored session, named by the client."""
     session_key: str | None = None
     """`X-Hermes-Session-Key`: a stable scope for long-term memory."""
+    chat_id: str | None = None
+    """`X-OpenWebUI-Chat-Id`: a chat to be kept, where a key protects what is kept."""
 
 
 def caller_of(headers: Mapping[str, str], api_key: str) -> Caller:
@@ -28,6 +32,7 @@ def caller_of(headers: Mapping[str, str], api_key: str) -> Caller:
     return Caller(
         session_id=_guarded(headers, SESSION_ID_HEADER, api_key),
         session_key=session_key(headers, api_key),
+        chat_id=_chat_id(headers, api_key),
     )
 
 
@@ -46,6 +51,14 @@ def check_key(headers: Mapping[str, str], api_key: str) -> None:
 def session_key(headers: Mapping[str, str], api_key: str) -> str | None:
     """The caller's memory scope, or None."""
     return _guarded(headers, SESSION_KEY_HEADER, api_key)
+
+
+def _chat_id(headers: Mapping[str, str], api_key: str) -> str | None:
+    """Open WebUI sends the header by itself, so without a key it is passed over, not refused."""
+    if not api_key or CHAT_ID_HEADER not in headers:
+        return None
+    chat_id = _guarded(headers, CHAT_ID_HEADER, api_key)
+    return None if chat_id is None or chat_id.startswith(TEMPORARY_CHAT) else chat_id
 
 
 def _guarded(headers: Mapping[str, str], name: str, api_key: str) -> str | None:

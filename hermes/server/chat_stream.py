@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Awaitable, Callable, Mapping
 
 from aiohttp import web
 
+from hermes.core.turn import TurnResult
 from hermes.server.streaming import Stream, TurnView, write_stream
 from hermes.wire.chat import ChatHead
 from hermes.wire.chat_stream import ChatEncoder
@@ -22,10 +23,15 @@ async def write_chat(
     keepalive: float,
     preview: Preview,
     dialect: Dialect = CONTRACT_DIALECT,
+    before_end: Callable[[TurnResult], Awaitable[None]] | None = None,
 ) -> web.StreamResponse:
     """Write the turn as chunks."""
     encoder = ChatEncoder(head, include_usage=include_usage, preview=preview, dialect=dialect)
     stream = Stream(
-        encoder=encoder, opening=[encoder.opening()], keepalive=keepalive, headers=headers
+        encoder=encoder,
+        opening=[encoder.opening()],
+        keepalive=keepalive,
+        headers=headers,
+        before_end=before_end,
     )
     return await write_stream(request, view, stream)

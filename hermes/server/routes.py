@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from hermes.server import about, chat, files, openapi, responses, sessions
+from hermes.server import about, chat, files, openapi, responses, sessions, stored_chats
 from hermes.server.dispatch import Handler
 from hermes.wire.openapi import Operation
 from hermes.wire.schemas.catalogue import DESCRIPTIONS
@@ -49,6 +49,26 @@ ROUTES = (
     Route("skills", "GET", "/v1/skills", about.skills),
     Route("toolsets", "GET", "/v1/toolsets", about.toolsets),
     Route("chat_completions", "POST", "/v1/chat/completions", chat.create),
+    Route("stored_chats", "GET", "/v1/chat/completions", stored_chats.list_chats),
+    Route("stored_chat", "GET", "/v1/chat/completions/{completion_id}", stored_chats.get_chat),
+    Route(
+        "stored_chat_update",
+        "POST",
+        "/v1/chat/completions/{completion_id}",
+        stored_chats.update_chat,
+    ),
+    Route(
+        "stored_chat_delete",
+        "DELETE",
+        "/v1/chat/completions/{completion_id}",
+        stored_chats.delete_chat,
+    ),
+    Route(
+        "stored_chat_messages",
+        "GET",
+        "/v1/chat/completions/{completion_id}/messages",
+        stored_chats.list_messages,
+    ),
     Route("responses", "POST", "/v1/responses", responses.create),
     Route("response", "GET", "/v1/responses/{response_id}", responses.get),
     Route("response_delete", "DELETE", "/v1/responses/{response_id}", responses.delete),

@@ -13,8 +13,9 @@ from typing import Any
 from aiohttp import web
 
 from hermes.core.messages import Content, Message
-from hermes.core.ports import ResponseRecords, SessionStore
+from hermes.core.ports import ChatRecords, ResponseRecords, SessionStore
 from hermes.core.served_models import ServedModel
+from hermes.core.turn import TurnResult
 from hermes.core.uploads import Uploads
 from hermes.runs.threads import Threads
 from hermes.runs.turns import LiveTurn, RunTurn
@@ -34,6 +35,8 @@ class ChatStream:
     turn: LiveTurn
     include_usage: bool
     headers: Mapping[str, str]
+    keep: Callable[[TurnResult], Awaitable[None]] | None = None
+    """Stores the completion before its last chunk is sent, where the client asked for that."""
     dialect: Dialect = CONTRACT_DIALECT
 
 
@@ -100,6 +103,7 @@ class Seams:
     """An image from its URL to a data URL; raises `InvalidRequest` when there is none."""
     extract_text: Callable[[bytes, str], Awaitable[str]]
     """The text of a file, by its bytes and its name; raises `InvalidRequest` without any."""
+    chats: Callable[[], ChatRecords]
     storage: Threads
     """Where every call that may block on a store is made."""
     idempotency: IdempotencyCache

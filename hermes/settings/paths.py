@@ -36,6 +36,11 @@ def files_folder(home: Path) -> Path:
     return home / "files"
 
 
+def chat_db(home: Path) -> Path:
+    """Chat completions that clients asked to be kept."""
+    return home / "chats.db"
+
+
 def status_file(home: Path) -> Path:
     return home / "gateway_state.json"
 

@@ -43,6 +43,7 @@ from hermes.settings.model import (
     Settings,
 )
 from hermes.settings.paths import (
+    chat_db,
     default_workspace,
     ensure_private_dir,
     files_folder,
@@ -95,7 +96,12 @@ class TestGateway:
         self._fetch = fetch or FetchSettings()
         self._files = files or FileSettings()
         listener = ListenerSettings(port=0, key=key, model_name=DEFAULT_MODEL_NAME)
-        self._extra = {**as_extra(listener), "response_db": response_db(home), **extra}
+        self._extra = {
+            **as_extra(listener),
+            "response_db": response_db(home),
+            "chat_db": chat_db(home),
+            **extra,
+        }
         self._adapter: LoopbackAdapter | None = None
         self._runner: web.AppRunner | None = None
 

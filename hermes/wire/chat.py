@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 from hermes.core.errors import AgentIncomplete, InvalidRequest
@@ -35,6 +35,8 @@ class ChatRequest:
     history: list[Message]
     first_user_text: str
     parameters: ChatParameters = PLAIN
+    messages: list[Any] = field(default_factory=list)
+    """As they were sent."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,6 +66,7 @@ def parse_chat(body: Mapping[str, Any]) -> ChatRequest:
         history=conversation.history,
         first_user_text=conversation.first_user_text,
         parameters=parameters,
+        messages=body["messages"],
     )
 
 

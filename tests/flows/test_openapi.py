@@ -67,6 +67,13 @@ async def _chat(client: DescribedClient) -> None:
     )
     assert any("toolCallId" in chunk for chunk in chunks), "a tool was meant to run"
     await client.ask("chat_completions", 400, body={"messages": []})
+    kept = (await client.ask("chat_completions", body={**body, "store": True}))["id"]
+    assert [chat["id"] for chat in (await client.ask("stored_chats", limit=1))["data"]] == [kept]
+    await client.ask("stored_chat_update", completion_id=kept, body={"metadata": {"a": "b"}})
+    assert (await client.ask("stored_chat", completion_id=kept))["metadata"] == {"a": "b"}
+    assert (await client.ask("stored_chat_messages", completion_id=kept))["data"]
+    await client.ask("stored_chat_delete", completion_id=kept)
+    await client.ask("stored_chat", 404, completion_id=kept)
 
 
 async def _responses(client: DescribedClient) -> None:

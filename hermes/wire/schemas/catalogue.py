@@ -16,6 +16,7 @@ from hermes.wire.schemas import (
     response_request,
     responses,
     sessions,
+    stored_chats,
 )
 from hermes.wire.schemas.builders import Schema
 from hermes.wire.schemas.description import Description
@@ -32,6 +33,7 @@ SCHEMAS: Mapping[str, Schema] = {
     **responses.SCHEMAS,
     **sessions.SCHEMAS,
     **files.SCHEMAS,
+    **stored_chats.SCHEMAS,
 }
 
 DESCRIPTIONS: Mapping[str, Description] = {
@@ -41,4 +43,5 @@ DESCRIPTIONS: Mapping[str, Description] = {
     **responses.DESCRIPTIONS,
     **sessions.DESCRIPTIONS,
     **files.DESCRIPTIONS,
+    **stored_chats.DESCRIPTIONS,
 }

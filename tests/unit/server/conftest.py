@@ -31,7 +31,7 @@ async def serve(tmp_path: Path) -> AsyncIterator[Serve]:
         ) -> TestClient[Any, Any]:
             seams = fake_seams(tmp_path, turns or FakeTurns(), key=key, **changes)
             stack.callback(seams.storage.close)
-            for store in (seams.sessions(), seams.responses()):
+            for store in (seams.sessions(), seams.responses(), seams.chats()):
                 if hasattr(store, "close"):
                     stack.callback(store.close)
             listener = ListenerSettings(key=key, max_body_bytes=10_000)

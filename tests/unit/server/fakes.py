@@ -26,6 +26,7 @@ from hermes.server.routes import ENDPOINTS
 from hermes.server.seams import ChatStream, ResponseStream, Seams
 from hermes.server.streaming import TurnView
 from hermes.settings.model import ListenerSettings
+from hermes.store.chats import ChatStore
 from hermes.store.responses import ResponseStore
 from hermes.store.sessions import SessionDB
 
@@ -53,6 +54,7 @@ def fake_seams(
 ) -> Seams:
     """Real stores and writers around a fake turn; any closure may be replaced."""
     responses, sessions = ResponseStore(), SessionDB(home / "state.db")
+    chats = ChatStore()
 
     async def chat(request: web.Request, stream: ChatStream) -> web.StreamResponse:
         return await write_chat(
@@ -63,6 +65,7 @@ def fake_seams(
             headers=stream.headers,
             keepalive=5.0,
             preview=lambda name, _arguments: name,
+            before_end=stream.keep,
             dialect=stream.dialect,
         )
 
@@ -100,6 +103,7 @@ def fake_seams(
             "uploads": lambda: None,
             "fetch_image": no_fetching,
             "extract_text": no_reading,
+            "chats": lambda: chats,
             "storage": Threads("storage", 2),
             "idempotency": IdempotencyCache(),
             "runtime_status": lambda: None,

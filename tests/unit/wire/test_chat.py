@@ -49,6 +49,7 @@ def test_one_user_message_is_the_whole_request():
         tool_results=[],
         history=[],
         first_user_text="Hi",
+        messages=[user()],
     )
 
 
