@@ -35,6 +35,7 @@ FEATURES = {
     "files_api": True,
     "session_continuity_header": SESSION_ID_HEADER,
     "session_key_header": SESSION_KEY_HEADER,
+    "chat_completions_store": True,
     "client_tools": True,
     "structured_output": True,
     "model_routing": True,
