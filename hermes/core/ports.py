@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any, Protocol
 
 from hermes.core.messages import Content, Message
@@ -47,8 +48,81 @@ class SessionStore(Transcript, Protocol):
     def fork_session(self, session_id: str, new_id: str, *, title: str | None = None) -> str: ...
 
 
+class EventLogs(Protocol):
+    """The events of streamed responses, as the bytes that were sent."""
+
+    def append(self, response_id: str, frames: bytes) -> None:
+        """Add to the end of a log; returns at once, and is written later."""
+
+    def read(self, response_id: str) -> bytes:
+        """Everything appended so far; empty when there is no log. May block."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ConversationHead:
+    """A conversation without its items."""
+
+    id: str
+    created_at: int
+    metadata: dict[str, str]
+    response_id: str | None
+    """The stored response that spoke last, if nobody has edited the items since."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ItemPage:
+    """A part of a list of items."""
+
+    items: list[dict[str, Any]]
+    has_more: bool
+
+
+class ConversationStore(Protocol):
+    """Conversations that clients made. Every call may block."""
+
+    def create(
+        self, conversation_id: str, metadata: dict[str, str], items: Sequence[dict[str, Any]]
+    ) -> ConversationHead: ...
+
+    def get(self, conversation_id: str) -> ConversationHead | None: ...
+
+    def set_metadata(
+        self, conversation_id: str, metadata: dict[str, str]
+    ) -> ConversationHead | None: ...
+
+    def delete(self, conversation_id: str) -> bool: ...
+
+    def add_items(self, conversation_id: str, items: Sequence[dict[str, Any]]) -> bool: ...
+
+    def add_turn(
+        self, conversation_id: str, items: Sequence[dict[str, Any]], response_id: str
+    ) -> bool: ...
+
+    def items(self, conversation_id: str) -> list[dict[str, Any]]: ...
+
+    def page(
+        self, conversation_id: str, *, limit: int, after: str | None, newest_first: bool
+    ) -> ItemPage | None: ...
+
+    def get_item(self, conversation_id: str, item_id: str) -> dict[str, Any] | None: ...
+
+    def delete_item(self, conversation_id: str, item_id: str) -> bool: ...
+
+
 class ResponseRecords(Protocol):
-    """Stored responses and the names of conversations. Every call may block."""
+    """Stored responses and all that hangs on them. Every call may block."""
+
+    @property
+    def events(self) -> EventLogs: ...
+
+    @property
+    def conversations(self) -> ConversationStore: ...
+
+    def find_items(self, item_ids: Sequence[str]) -> dict[str, dict[str, Any]]:
+        """Items of stored responses and conversations by their ids, as far as there are any."""
+
+    def signing_key(self) -> bytes:
+        """A secret of this store, the same for as long as it exists."""
 
     def put(
         self,

@@ -6,16 +6,20 @@ A response stores only the messages its turn added; the rest of its history is s
 
 from __future__ import annotations
 
+import secrets
 import sqlite3
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from hermes.core.messages import Message
-from hermes.store import transcripts
+from hermes.store import conversations, response_events, response_items, transcripts
+from hermes.store.conversations import Conversations
 from hermes.store.database import Database
 from hermes.store.encoding import bind, from_json, from_stored, to_json
 from hermes.store.migrations import Migration
+from hermes.store.response_events import EventLogs
 
 HISTORY = "conversation_history"
 
@@ -35,6 +39,12 @@ _MIGRATIONS: tuple[Migration, ...] = (
         "CREATE INDEX responses_by_transcript ON responses (transcript)",
         "CREATE TABLE conversations (name TEXT PRIMARY KEY, response_id TEXT NOT NULL)",
         "CREATE INDEX conversations_by_response ON conversations (response_id)",
+    ),
+    (
+        *response_items.SCHEMA,
+        *response_events.SCHEMA,
+        *conversations.SCHEMA,
+        "CREATE TABLE signing_keys (id INTEGER PRIMARY KEY CHECK (id = 1), key BLOB NOT NULL)",
     ),
 )
 
@@ -70,6 +80,8 @@ class ResponseStore:
     def __init__(self, max_size: int = 10_000, db_path: str | Path | None = None) -> None:
         self._max_size = max_size
         self._database = Database(None if db_path is None else Path(db_path), _MIGRATIONS)
+        self.events = EventLogs(self._database)
+        self.conversations = Conversations(self._database)
 
     def put(
         self,
@@ -94,6 +106,7 @@ class ResponseStore:
 
         def job(connection: sqlite3.Connection) -> None:
             _put(connection, response_id, rest, whole)
+            response_items.note(connection, response_id, record)
             _evict(connection, self._max_size)
 
         self._database.write(job)
@@ -128,6 +141,19 @@ class ResponseStore:
             lambda connection: connection.execute(statement, bind(name=name)).fetchall()
         )
         return from_stored(rows[0][0]) if rows else None
+
+    def find_items(self, item_ids: Sequence[str]) -> dict[str, dict[str, Any]]:
+        """Items of responses and conversations by their ids, as far as they are stored."""
+        return self._database.read(
+            lambda connection: {
+                **conversations.find_items(connection, item_ids),
+                **response_items.find(connection, item_ids),
+            }
+        )
+
+    def signing_key(self) -> bytes:
+        """Made when it is first needed; it lives and dies with the store."""
+        return self._database.write(_signing_key)
 
     def settle_unfinished(self) -> int:
         """Mark what a process that died left in progress as incomplete; how many there were.
@@ -213,6 +239,14 @@ def _settle_unfinished(connection: sqlite3.Connection) -> int:
 def _is_unfinished(record: dict[str, Any]) -> bool:
     response = record.get("response")
     return isinstance(response, dict) and response.get("status") == IN_PROGRESS
+
+
+def _signing_key(connection: sqlite3.Connection) -> bytes:
+    connection.execute(
+        "INSERT OR IGNORE INTO signing_keys (id, key) VALUES (1, ?)", (secrets.token_bytes(32),)
+    )
+    [(key,)] = connection.execute("SELECT key FROM signing_keys").fetchall()
+    return bytes(key)
 
 
 def _evict(connection: sqlite3.Connection, max_size: int) -> None:
