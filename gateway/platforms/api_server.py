@@ -36,7 +36,7 @@ from hermes.fetching.rules import rules_from
 from hermes.providers.clients import HttpClients
 from hermes.runs.threads import Threads
 from hermes.runs.turns import AgentRef, RunningTurns
-from hermes.server import about, chat, responses, sessions
+from hermes.server import about, chat, responses, sessions, stored_responses
 from hermes.server.application import build_application
 from hermes.server.auth import caller_of, check_key, session_key
 from hermes.server.chat_stream import write_chat
@@ -138,6 +138,7 @@ class APIServerAdapter:
 
     async def close(self) -> None:
         """Give back connections, threads and stores; the adapter is not used afterwards."""
+        await self.seams.live.finish()
         await self._http.close()
         await self._storage.run(
             lambda: close_stores(
@@ -353,10 +354,10 @@ class APIServerAdapter:
         return await dispatch(responses.create, request, self.seams)
 
     async def _handle_get_response(self, request: web.Request) -> web.StreamResponse:
-        return await dispatch(responses.get, request, self.seams)
+        return await dispatch(stored_responses.get, request, self.seams)
 
     async def _handle_delete_response(self, request: web.Request) -> web.StreamResponse:
-        return await dispatch(responses.delete, request, self.seams)
+        return await dispatch(stored_responses.delete, request, self.seams)
 
     async def _handle_list_sessions(self, request: web.Request) -> web.StreamResponse:
         return await dispatch(sessions.list_sessions, request, self.seams)

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Sequence
 from typing import Any
 
+from hermes.core.ports import ResponseRecords
 from hermes.core.turn import Outcome, TurnResult
 from hermes.server.seams import NewRecord, Seams
 from hermes.wire.responses import (
@@ -16,6 +18,9 @@ from hermes.wire.responses import (
 )
 from hermes.wire.tool_forms import Preview, ResponsesForm
 from hermes.wire.turn_errors import turn_error
+
+CONVERSATION_PREFIX = "conv_"
+"""What the ids of conversations begin with that were made with POST /v1/conversations."""
 
 
 def finished_response(
@@ -46,12 +51,27 @@ async def save(
         "conversation_history": [*record.whole_history, *turn],
         "instructions": record.instructions,
         "session_id": result.session_id or record.session_id,
+        "input_items": list(record.input_items),
     }
 
     def put() -> None:
         responses = seams.responses()
         responses.put(response["id"], entry, continues=record.continues, inherited=record.inherited)
         if record.conversation:
-            responses.set_conversation(record.conversation, response["id"])
+            _add_to_conversation(responses, record.conversation, response, record.input_items)
 
     await seams.storage.run(put)
+
+
+def _add_to_conversation(
+    responses: ResponseRecords,
+    conversation: str,
+    response: dict[str, Any],
+    input_items: Sequence[dict[str, Any]],
+) -> None:
+    """A name points to its last response at once; a conversation's items are those of its turns."""
+    if not conversation.startswith(CONVERSATION_PREFIX):
+        responses.set_conversation(conversation, response["id"])
+    elif response["status"] != "in_progress":
+        items = [*input_items, *response["output"]]
+        responses.conversations.add_turn(conversation, items, response["id"])

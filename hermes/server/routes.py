@@ -5,7 +5,16 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from hermes.server import about, chat, files, openapi, responses, sessions, stored_chats
+from hermes.server import (
+    about,
+    chat,
+    files,
+    openapi,
+    responses,
+    sessions,
+    stored_chats,
+    stored_responses,
+)
 from hermes.server.dispatch import Handler
 from hermes.wire.openapi import Operation
 from hermes.wire.schemas.catalogue import DESCRIPTIONS
@@ -70,8 +79,20 @@ ROUTES = (
         stored_chats.list_messages,
     ),
     Route("responses", "POST", "/v1/responses", responses.create),
-    Route("response", "GET", "/v1/responses/{response_id}", responses.get),
-    Route("response_delete", "DELETE", "/v1/responses/{response_id}", responses.delete),
+    Route("response", "GET", "/v1/responses/{response_id}", stored_responses.get),
+    Route("response_delete", "DELETE", "/v1/responses/{response_id}", stored_responses.delete),
+    Route(
+        "response_input_items",
+        "GET",
+        "/v1/responses/{response_id}/input_items",
+        stored_responses.list_input_items,
+    ),
+    Route(
+        "response_cancel",
+        "POST",
+        "/v1/responses/{response_id}/cancel",
+        stored_responses.cancel,
+    ),
     Route("files", "GET", "/v1/files", files.list_files),
     Route("file_create", "POST", "/v1/files", files.create),
     Route("file", "GET", "/v1/files/{file_id}", files.get),

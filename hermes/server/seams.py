@@ -7,7 +7,7 @@ This is the complete list of what an embedder may replace; our own tests fill it
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 from aiohttp import web
@@ -17,6 +17,7 @@ from hermes.core.ports import ChatRecords, ResponseRecords, SessionStore
 from hermes.core.served_models import ServedModel
 from hermes.core.turn import TurnResult
 from hermes.core.uploads import Uploads
+from hermes.runs.live_responses import LiveResponses
 from hermes.runs.threads import Threads
 from hermes.runs.turns import LiveTurn, RunTurn
 from hermes.server.auth import Caller
@@ -56,6 +57,7 @@ class NewRecord:
     continues: str | None = None
     inherited: int = 0
     """How many messages of the whole history are those of the response it continues."""
+    input_items: Sequence[dict[str, Any]] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -113,3 +115,5 @@ class Seams:
     skills: Callable[[], list[dict[str, Any]]]
     """Reads folders; may block."""
     endpoints: Mapping[str, tuple[str, str]]
+    live: LiveResponses = field(default_factory=LiveResponses)
+    """Stored responses that are being made now."""

@@ -24,7 +24,7 @@ log = logging.getLogger(__name__)
 CLIENT_LEFT = "SSE client disconnected"
 
 Write = Callable[[bytes], Awaitable[None]]
-Hook = Callable[[], Awaitable[None]]
+Hook = Callable[[], Awaitable[object]]
 
 SSE_HEADERS = {
     "Content-Type": "text/event-stream; charset=utf-8",
@@ -62,6 +62,8 @@ class Stream:
     """Runs between the last event and the terminal one, so that what the terminal event promises
     (a stored response) is true when the client reads it."""
     on_left: Hook | None = None
+    tee: Callable[[bytes], None] | None = None
+    """Gets everything that is written too, before the client does. Must not wait or raise."""
 
 
 async def write_stream(request: web.Request, view: TurnView, stream: Stream) -> web.StreamResponse:
@@ -69,20 +71,23 @@ async def write_stream(request: web.Request, view: TurnView, stream: Stream) -> 
     response = web.StreamResponse(status=200, headers={**SSE_HEADERS, **stream.headers})
     try:
         await response.prepare(request)
-        await _write_turn(response.write, view, stream)
+        await write_turn(response.write, view, stream)
     except OSError:
-        await _left(view, stream)
+        await left(view, stream)
     except asyncio.CancelledError:
-        await _left(view, stream)
+        await left(view, stream)
         raise
     except Exception:
         # The answer has begun: an error envelope would end up in the middle of it.
         log.exception("stream broken off")
-        await _left(view, stream)
+        await left(view, stream)
     return response
 
 
-async def _write_turn(write: Write, view: TurnView, stream: Stream) -> None:
+async def write_turn(write: Write, view: TurnView, stream: Stream) -> None:
+    """Everything from the opening to the terminal event, to whatever `write` leads to."""
+    if stream.tee is not None:
+        write = _teed(write, stream.tee)
     for frame in stream.opening:
         await write(frame)
     if stream.on_opened is not None:
@@ -99,7 +104,16 @@ async def _write_turn(write: Write, view: TurnView, stream: Stream) -> None:
     await write(frames + ending)
 
 
-async def _left(view: TurnView, stream: Stream) -> None:
+def _teed(write: Write, tee: Callable[[bytes], None]) -> Write:
+    async def both(frames: bytes) -> None:
+        tee(frames)
+        await write(frames)
+
+    return both
+
+
+async def left(view: TurnView, stream: Stream) -> None:
+    """Stop a turn whose reader is gone, and keep what there is of its answer."""
     await abandon(view)
     if stream.on_left is not None:
         await stream.on_left()

@@ -10,7 +10,7 @@ import pytest
 
 from hermes.core.events import TextDelta
 from hermes.core.turn import Outcome, TurnCall, TurnResult
-from hermes.server.responses import TRUNCATED_HISTORY
+from hermes.server.response_request import TRUNCATED_HISTORY
 from hermes.store.responses import ResponseStore
 from hermes.testing.sse import parse_events
 from tests.unit.server.conftest import Serve

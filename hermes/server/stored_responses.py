@@ -1,0 +1,94 @@
+"""Responses after they were made, or while: read, replayed, listed, cancelled and deleted."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from aiohttp import web
+
+from hermes.core.errors import InvalidRequest, NotFound
+from hermes.runs.live_responses import Fate
+from hermes.server.answers import json_answer
+from hermes.server.response_replay import follow, replay
+from hermes.server.seams import Seams
+from hermes.server.turns import stream_headers
+from hermes.wire.lenient import boolean
+from hermes.wire.pages import item_list, page_of, parse_item_query, whole_number
+from hermes.wire.response_parameters import check_include
+
+_LAST_NUMBER = 2**53
+
+
+async def get(request: web.Request, seams: Seams) -> web.StreamResponse:
+    check_include(_included(request) or None)
+    record = await _existing(request, seams)
+    if not boolean(request.query, "stream", False):
+        return json_answer(record["response"])
+    response_id = record["response"]["id"]
+    after = whole_number(request.query, "starting_after", -1, low=0, high=_LAST_NUMBER)
+    headers = stream_headers(request, seams, {})
+    live = seams.live.get(response_id)
+    if live is not None:
+        return await follow(request, seams, live, headers=headers, after=after)
+    return await replay(request, seams, response_id, headers=headers, after=after)
+
+
+async def list_input_items(request: web.Request, seams: Seams) -> web.StreamResponse:
+    check_include(_included(request) or None)
+    wanted = parse_item_query(request.query)
+    record = await _existing(request, seams)
+    return json_answer(item_list(page_of(record.get("input_items") or [], wanted)))
+
+
+async def cancel(request: web.Request, seams: Seams) -> web.StreamResponse:
+    """Stops a response in the background; one that is over is answered as it is."""
+    record = await _existing(request, seams)
+    response = record["response"]
+    if not response.get("background"):
+        raise InvalidRequest(
+            "Only a response that was made with background: true can be cancelled; any other "
+            "stops when its client leaves.",
+            param="response_id",
+            code="not_in_background",
+        )
+    live = seams.live.get(response["id"])
+    if live is not None:
+        await live.stop(Fate.CANCELLED, "The response was cancelled")
+        await live.ended()
+        response = (await _existing(request, seams))["response"]
+    return json_answer(response)
+
+
+async def delete(request: web.Request, seams: Seams) -> web.StreamResponse:
+    """Also stops a response that is still being made."""
+    response_id = request.match_info["response_id"]
+    live = seams.live.get(response_id)
+    if live is not None:
+        await live.stop(Fate.DELETED, "The response was deleted")
+    if not await seams.storage.run(lambda: seams.responses().delete(response_id)):
+        raise _unknown(response_id)
+    return json_answer({"id": response_id, "object": "response", "deleted": True})
+
+
+async def _existing(request: web.Request, seams: Seams) -> Mapping[str, Any]:
+    response_id = request.match_info["response_id"]
+    record = await seams.storage.run(lambda: seams.responses().get(response_id))
+    if record is None:
+        raise _unknown(response_id)
+    return record
+
+
+def _included(request: web.Request) -> list[str]:
+    """Clients write lists in a query in two ways."""
+    query = request.query
+    return [*query.getall("include", []), *query.getall("include[]", [])]
+
+
+def _unknown(response_id: str) -> NotFound:
+    return NotFound(
+        f"No response with id '{response_id[:100]}' is stored: it was never stored (store: false), "
+        "was deleted, or has been dropped to make room for newer ones.",
+        code="response_not_found",
+        param="response_id",
+    )
