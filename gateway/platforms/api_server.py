@@ -23,7 +23,7 @@ from gateway.config import Platform, PlatformConfig
 from gateway.platforms.base import SendResult
 from hermes.agent.clients import ServerClients
 from hermes.contract.configuration import agent_keywords, alias_of, shown_model_name
-from hermes.contract.opening import Opener, close_stores
+from hermes.contract.opening import Opener, close_all
 from hermes.contract.running import AgentTurn, Pair, run_turn
 from hermes.contract.streams import turn_view
 from hermes.contract.tools import toolset_list
@@ -141,12 +141,11 @@ class APIServerAdapter:
         await self.seams.live.finish()
         await self._http.close()
         await self._storage.run(
-            lambda: close_stores(
+            lambda: close_all(
                 self._response_store, self._chat_store, self._session_db, self._uploads
             )
         )
-        self._agent_threads.close()
-        self._storage.close()
+        close_all(self._agent_threads, self._storage)
 
     # --- the agent ----------------------------------------------------------------------------
 

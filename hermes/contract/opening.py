@@ -29,8 +29,8 @@ class Opener:
                 return None
 
 
-def close_stores(*stores: Any) -> None:
+def close_all(*opened: Any) -> None:
     """Close what was opened; a store that was never needed is None."""
-    for store in stores:
-        if store is not None:
-            store.close()
+    for thing in opened:
+        if thing is not None:
+            thing.close()

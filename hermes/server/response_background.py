@@ -7,24 +7,18 @@ from typing import Any
 from hermes.core.errors import Unavailable
 from hermes.core.events import TurnEnded
 from hermes.runs.live_responses import Fate, LiveResponse
-from hermes.runs.turns import interrupt, start_turn
+from hermes.runs.turns import start_turn
 from hermes.server.response_request import Prepared
 from hermes.server.response_stream import KeptResponse
 from hermes.server.seams import Seams
-from hermes.server.streaming import TurnView, abandon, pump, result_of
+from hermes.server.streaming import TurnView, abandon, pump, result_of, view_of
 from hermes.wire.responses_stream import ResponsesEncoder
 
 
 async def begin(seams: Seams, prepared: Prepared) -> tuple[LiveResponse, dict[str, Any]]:
     """Start the turn; the response as it stands is stored when this returns."""
     encoder = ResponsesEncoder(prepared.head, preview=seams.tool_preview, dialect=prepared.dialect)
-    turn = start_turn(seams.run_turn, prepared.call)
-    view = TurnView(
-        source=turn.feed,
-        task=turn.task,
-        read_result=lambda result: result,
-        interrupt=lambda reason: interrupt(turn.agent_ref, reason),
-    )
+    view = view_of(start_turn(seams.run_turn, prepared.call))
     live = LiveResponse(
         prepared.head.id,
         logs=lambda: seams.responses().events,

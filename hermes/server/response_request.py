@@ -79,7 +79,9 @@ async def prepare(
     """`remembered` has responses that are not stored but may be continued by this caller."""
     caller, dialect = seams.read_caller(request), seams.read_dialect(request)
     asked = parse_responses(body, await outside(seams, body.get("input")))
-    chain = await find_chain(seams, asked, caller, remembered or {})
+    chain = await find_chain(
+        seams, (asked.previous_response_id, asked.conversation), caller, remembered or {}
+    )
     call = _turn_call(asked, caller, chain)
     return Prepared(
         asked=asked,
@@ -110,15 +112,17 @@ def _opener(records: ResponseRecords) -> Any:
 
 
 async def find_chain(
-    seams: Seams, asked: ResponsesRequest, caller: Caller, remembered: Mapping[str, Chain]
+    seams: Seams,
+    continued: tuple[str | None, str | None],
+    caller: Caller,
+    remembered: Mapping[str, Chain],
 ) -> Chain:
-    """What this request continues: a response, a conversation, or a stored session."""
-    previous_id = asked.previous_response_id
+    """What a request continues: a response, a conversation, or a stored session."""
+    previous_id, name = continued
     if previous_id and previous_id in remembered:
         return remembered[previous_id]
     if previous_id:
         return await seams.storage.run(lambda: _previous(seams.responses(), previous_id))
-    name = asked.conversation
     if name and name.startswith(CONVERSATION_PREFIX):
         return await seams.storage.run(lambda: conversation_chain(seams.responses(), name))
     named = (

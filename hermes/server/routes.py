@@ -8,12 +8,15 @@ from dataclasses import dataclass
 from hermes.server import (
     about,
     chat,
+    conversations,
     files,
     openapi,
+    response_compaction,
     responses,
     sessions,
     stored_chats,
     stored_responses,
+    websocket,
 )
 from hermes.server.dispatch import Handler
 from hermes.wire.openapi import Operation
@@ -79,6 +82,14 @@ ROUTES = (
         stored_chats.list_messages,
     ),
     Route("responses", "POST", "/v1/responses", responses.create),
+    Route("responses_websocket", "GET", "/v1/responses", websocket.converse),
+    Route(
+        "response_input_tokens",
+        "POST",
+        "/v1/responses/input_tokens",
+        response_compaction.count_input_tokens,
+    ),
+    Route("response_compact", "POST", "/v1/responses/compact", response_compaction.compact),
     Route("response", "GET", "/v1/responses/{response_id}", stored_responses.get),
     Route("response_delete", "DELETE", "/v1/responses/{response_id}", stored_responses.delete),
     Route(
@@ -92,6 +103,41 @@ ROUTES = (
         "POST",
         "/v1/responses/{response_id}/cancel",
         stored_responses.cancel,
+    ),
+    Route("conversation_create", "POST", "/v1/conversations", conversations.create),
+    Route("conversation", "GET", "/v1/conversations/{conversation_id}", conversations.get),
+    Route(
+        "conversation_update", "POST", "/v1/conversations/{conversation_id}", conversations.update
+    ),
+    Route(
+        "conversation_delete",
+        "DELETE",
+        "/v1/conversations/{conversation_id}",
+        conversations.delete,
+    ),
+    Route(
+        "conversation_items",
+        "GET",
+        "/v1/conversations/{conversation_id}/items",
+        conversations.list_items,
+    ),
+    Route(
+        "conversation_items_add",
+        "POST",
+        "/v1/conversations/{conversation_id}/items",
+        conversations.add_items,
+    ),
+    Route(
+        "conversation_item",
+        "GET",
+        "/v1/conversations/{conversation_id}/items/{item_id}",
+        conversations.get_item,
+    ),
+    Route(
+        "conversation_item_delete",
+        "DELETE",
+        "/v1/conversations/{conversation_id}/items/{item_id}",
+        conversations.delete_item,
     ),
     Route("files", "GET", "/v1/files", files.list_files),
     Route("file_create", "POST", "/v1/files", files.create),

@@ -11,12 +11,12 @@ from hermes.core.errors import NotFound, Unavailable
 from hermes.core.ids import new_id
 from hermes.core.ports import SessionStore
 from hermes.core.turn import Outcome, TurnCall, TurnParameters, TurnResult
-from hermes.runs.turns import interrupt, start_turn
+from hermes.runs.turns import start_turn
 from hermes.server.answers import json_answer
 from hermes.server.attachments import settle_session_chat
 from hermes.server.routing import refuse_unseen_images, route_model
 from hermes.server.seams import Seams
-from hermes.server.streaming import Stream, TurnView, write_stream
+from hermes.server.streaming import Stream, view_of, write_stream
 from hermes.server.turns import once, read_body, run_to_end, session_headers, stream_headers
 from hermes.wire import sessions as wire
 from hermes.wire.session_stream import SessionEncoder
@@ -129,13 +129,7 @@ async def chat_stream(request: web.Request, seams: Seams) -> web.StreamResponse:
         opening=call.opening,
         history=call.history,
     )
-    turn = start_turn(seams.run_turn, call)
-    view = TurnView(
-        source=turn.feed,
-        task=turn.task,
-        read_result=lambda result: result,
-        interrupt=lambda reason: interrupt(turn.agent_ref, reason),
-    )
+    view = view_of(start_turn(seams.run_turn, call))
     stream = Stream(
         encoder=encoder,
         opening=[encoder.opening()],

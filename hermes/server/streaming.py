@@ -18,6 +18,7 @@ from aiohttp import web
 from hermes.core.events import Event, Idle, Laws, TextDelta, TurnEnded
 from hermes.core.turn import Outcome, TurnResult
 from hermes.runs.feed import EventSource, Item
+from hermes.runs.turns import LiveTurn, interrupt
 
 log = logging.getLogger(__name__)
 
@@ -47,6 +48,16 @@ class TurnView:
     task: asyncio.Future[Any]
     read_result: Callable[[Any], TurnResult]
     interrupt: Callable[[str], None]
+
+
+def view_of(turn: LiveTurn) -> TurnView:
+    """A turn that was started here, as a writer sees it."""
+    return TurnView(
+        source=turn.feed,
+        task=turn.task,
+        read_result=lambda result: result,
+        interrupt=lambda reason: interrupt(turn.agent_ref, reason),
+    )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

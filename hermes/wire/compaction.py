@@ -15,12 +15,29 @@ import zlib
 from collections.abc import Sequence
 from typing import Any
 
-from hermes.core.messages import Message
+from hermes.core.messages import Message, user
 from hermes.wire.response_input import foreign_compaction
 
 _MARK = "hc1."
 _MOST_BYTES = 32 * 1024 * 1024
 """What a content may unfold to; a small text can hold a very long one."""
+
+_MOST_KEPT = 20_000
+"""How many characters of the last exchange stay as they are."""
+
+SUMMARY = "This is a summary of our conversation so far:\n\n"
+
+
+def shortened(messages: Sequence[Message], summary: str) -> list[Message]:
+    """What the agent is told instead of `messages`: their summary, and the last exchange."""
+    return [user(SUMMARY + summary), *_last_exchange(messages)]
+
+
+def _last_exchange(messages: Sequence[Message]) -> list[Message]:
+    """From the last thing the user said on, unless that is too long to be worth keeping."""
+    asked = [at for at, message in enumerate(messages) if message["role"] == "user"]
+    kept = list(messages[asked[-1] :]) if asked else []
+    return kept if len(json.dumps(kept)) <= _MOST_KEPT else []
 
 
 def seal(messages: Sequence[Message], key: bytes) -> str:

@@ -85,13 +85,7 @@ def parse_responses(
     body: Mapping[str, Any], outside: Outside = NOTHING_OUTSIDE
 ) -> ResponsesRequest:
     """Fields we do not know are left alone; input we cannot carry on is refused by name."""
-    conversation = _conversation_name(body)
-    previous = text(body, "previous_response_id")
-    if conversation and previous:
-        raise InvalidRequest(
-            "Cannot use both 'conversation' and 'previous_response_id'; leave one of them out.",
-            param="conversation",
-        )
+    previous, conversation = read_continued(body)
     items = read_items(body.get("input"), outside)
     said = split(messages_of(items, outside), param="input")
     echo = parse_echo(body)
@@ -102,12 +96,24 @@ def parse_responses(
         history=said.history,
         instructions=text(body, "instructions"),
         added_instructions=said.system_prompt,
-        previous_response_id=previous or None,
-        conversation=conversation or None,
+        previous_response_id=previous,
+        conversation=conversation,
         echo=echo,
         parameters=replace(parse_parameters(body, echo), tool_results=tuple(said.tool_results)),
         items=items,
     )
+
+
+def read_continued(body: Mapping[str, Any]) -> tuple[str | None, str | None]:
+    """What a request continues: a response by its id, or a conversation by its name or id."""
+    conversation = _conversation_name(body)
+    previous = text(body, "previous_response_id")
+    if conversation and previous:
+        raise InvalidRequest(
+            "Cannot use both 'conversation' and 'previous_response_id'; leave one of them out.",
+            param="conversation",
+        )
+    return previous or None, conversation or None
 
 
 def _conversation_name(body: Mapping[str, Any]) -> str | None:
@@ -152,7 +158,7 @@ def response_object(
         "top_logprobs": echo.top_logprobs,
         "temperature": echo.temperature,
         "reasoning": echo.reasoning,
-        "usage": _usage(usage) if usage else None,
+        "usage": response_usage(usage) if usage else None,
         "max_output_tokens": echo.max_output_tokens,
         "max_tool_calls": echo.max_tool_calls,
         "store": echo.store,
@@ -187,7 +193,7 @@ def ended_response(
     )
 
 
-def _usage(usage: Usage) -> dict[str, Any]:
+def response_usage(usage: Usage) -> dict[str, Any]:
     return {
         "input_tokens": usage.input_tokens,
         # The SDK's type asks for the tokens written to the cache too; we never know of any.

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from hermes.contract.opening import Opener, close_stores
+from hermes.contract.opening import Opener, close_all
 
 WAIT = 5.0
 
@@ -83,5 +83,5 @@ def test_a_failure_is_logged_done_without_and_tried_again(
 
 def test_closing_skips_what_was_never_opened() -> None:
     store = FakeStore()
-    close_stores(None, store, None)
+    close_all(None, store, None)
     assert store.closed == 1
