@@ -16,6 +16,7 @@ from hermes.server.seams import Seams
 from hermes.wire.capabilities import PLATFORM, model_object, models_list
 from hermes.wire.capabilities import capabilities as capabilities_object
 from hermes.wire.chat_parameters import IGNORED as CHAT_IGNORED
+from hermes.wire.response_parameters import IGNORED as RESPONSES_IGNORED
 from hermes.wire.tool_forms import AUDIENCES
 
 FEATURES = {
@@ -94,6 +95,7 @@ async def capabilities(_request: web.Request, seams: Seams) -> web.StreamRespons
             models=[seams.model_name(), *seams.aliases()],
             ignored_params={
                 "chat_completions": ignored_by_agent(seams, CHAT_IGNORED),
+                "responses": ignored_by_agent(seams, RESPONSES_IGNORED),
             },
         )
     )

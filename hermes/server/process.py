@@ -103,8 +103,8 @@ async def _watch(service: Service, stop: asyncio.Event) -> None:
 
 async def _drain(service: Service) -> None:
     log.info("draining", extra={"turns": len(service.running)})
-    await service.report("draining", len(service.running))
+    # The second signal does not wait for anybody; whoever reads "draining" may send it.
     for number in SIGNALS:
-        # The second signal does not wait for anybody.
         asyncio.get_running_loop().add_signal_handler(number, service.running.hurry)
+    await service.report("draining", len(service.running))
     await service.running.drain(service.listener.drain_seconds)

@@ -15,15 +15,16 @@ from hermes.core.messages import Message
 from hermes.core.turn import TurnCall, TurnParameters, TurnResult
 from hermes.server.answers import json_answer
 from hermes.server.response_request import find_chain, outside
+from hermes.server.routing import route_model
 from hermes.server.seams import Seams
 from hermes.server.turns import once, read_body, run_to_end
-from hermes.wire.chat import agent_incomplete
 from hermes.wire.compaction import compaction_object, seal, shortened
 from hermes.wire.lenient import required_text, text
 from hermes.wire.response_input import messages_of, read_items
 from hermes.wire.response_tools import read_tools
 from hermes.wire.responses import read_continued, response_usage
 from hermes.wire.token_estimate import estimate_tokens
+from hermes.wire.turn_errors import turn_error
 
 REQUEST = (
     "Summarise the conversation above for somebody who will carry it on without having read it. "
@@ -54,7 +55,7 @@ async def compact(request: web.Request, seams: Seams) -> web.StreamResponse:
     """A compaction item that stands for the whole input; nothing of it is stored."""
     seams.admit_turn()
     body = await read_body(request)
-    required_text(body, "model", param="model")
+    routed = route_model(seams, required_text(body, "model", param="model"))
     whole = await _whole_input(request, seams, body)
     if not whole.messages:
         raise InvalidRequest(
@@ -64,7 +65,7 @@ async def compact(request: web.Request, seams: Seams) -> web.StreamResponse:
         )
 
     async def compute() -> dict[str, Any]:
-        result = await _summary(seams, whole)
+        result = await _summary(seams, whole, routed.alias)
         key = await seams.storage.run(lambda: seams.responses().signing_key())
         return compaction_object(
             compaction_id=new_id("resp_"),
@@ -74,7 +75,7 @@ async def compact(request: web.Request, seams: Seams) -> web.StreamResponse:
             usage=response_usage(result.usage),
         )
 
-    return json_answer(await once(request, seams, compute))
+    return json_answer(await once(request, seams, compute), headers=routed.headers)
 
 
 async def _whole_input(request: web.Request, seams: Seams, body: Mapping[str, Any]) -> _WholeInput:
@@ -94,7 +95,7 @@ async def _whole_input(request: web.Request, seams: Seams, body: Mapping[str, An
     )
 
 
-async def _summary(seams: Seams, whole: _WholeInput) -> TurnResult:
+async def _summary(seams: Seams, whole: _WholeInput, alias: str | None) -> TurnResult:
     result = await run_to_end(
         seams,
         TurnCall(
@@ -102,9 +103,9 @@ async def _summary(seams: Seams, whole: _WholeInput) -> TurnResult:
             history=whole.messages,
             system_prompt=whole.prompt,
             session_id=new_id("session-"),
-            parameters=TurnParameters(is_plain=True),
+            parameters=TurnParameters(is_plain=True, alias=alias),
         ),
     )
     if not result.is_complete or not result.text.strip():
-        raise agent_incomplete(result)
+        raise turn_error(result)
     return result

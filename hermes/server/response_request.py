@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from aiohttp import web
@@ -18,9 +18,11 @@ from hermes.core.messages import Message
 from hermes.core.ports import ConversationHead, ResponseRecords
 from hermes.core.turn import TurnCall
 from hermes.server.auth import Caller
+from hermes.server.honesty import ignored_headers
 from hermes.server.response_records import CONVERSATION_PREFIX
+from hermes.server.routing import refuse_unseen_images, route_model
 from hermes.server.seams import NewRecord, Seams
-from hermes.server.turns import stored_history
+from hermes.server.turns import session_headers, stored_history
 from hermes.wire.compaction import unseal
 from hermes.wire.conversation import refuse_stray_results
 from hermes.wire.kept_items import kept_items
@@ -64,6 +66,8 @@ class Prepared:
     head: ResponseHead
     record: NewRecord
     dialect: Dialect
+    headers: Mapping[str, str]
+    """Which session and model answer, and what of the request has no effect."""
 
     @property
     def shows_reasoning(self) -> bool:
@@ -82,10 +86,17 @@ async def prepare(
     chain = await find_chain(
         seams, (asked.previous_response_id, asked.conversation), caller, remembered or {}
     )
-    call = _turn_call(asked, caller, chain)
+    routed = route_model(seams, asked.model)
+    call = _turn_call(asked, caller, chain, alias=routed.alias)
+    refuse_unseen_images(seams, routed.alias, [*call.history, *call.opening], param="input")
     return Prepared(
         asked=asked,
         call=call,
+        headers={
+            **session_headers(call.session_id, call.session_key),
+            **routed.headers,
+            **ignored_headers(request, seams, call.parameters, asked.ignored),
+        },
         head=_head(seams, asked, chain),
         record=_new_record(asked, call, chain),
         dialect=dialect,
@@ -204,7 +215,9 @@ def unknown_previous(previous_id: str) -> NotFound:
     )
 
 
-def _turn_call(asked: ResponsesRequest, caller: Caller, chain: Chain) -> TurnCall:
+def _turn_call(
+    asked: ResponsesRequest, caller: Caller, chain: Chain, *, alias: str | None
+) -> TurnCall:
     history = [*chain.history, *asked.history]
     refuse_stray_results(history, asked.parameters.tool_results, param="input")
     if asked.truncation == "auto":
@@ -217,7 +230,7 @@ def _turn_call(asked: ResponsesRequest, caller: Caller, chain: Chain) -> TurnCal
         system_prompt="\n\n".join(said) if said else None,
         session_id=caller.session_id or chain.session_id or new_id("session-"),
         session_key=caller.session_key,
-        parameters=asked.parameters,
+        parameters=replace(asked.parameters, alias=alias),
     )
 
 

@@ -14,7 +14,7 @@ from hermes.server.response_records import finished_response, save
 from hermes.server.response_replay import follow
 from hermes.server.response_request import Prepared, prepare
 from hermes.server.seams import ResponseStream, Seams
-from hermes.server.turns import once, read_body, run_to_end, session_headers, stream_headers
+from hermes.server.turns import once, read_body, run_to_end, stream_headers
 
 
 async def create(request: web.Request, seams: Seams) -> web.StreamResponse:
@@ -22,16 +22,15 @@ async def create(request: web.Request, seams: Seams) -> web.StreamResponse:
     body = await read_body(request)
     prepared = await prepare(seams, request, body)
     call = prepared.call
-    headers = session_headers(call.session_id, call.session_key)
     if prepared.asked.echo.background:
-        return await _in_background(request, seams, prepared, headers)
+        return await _in_background(request, seams, prepared)
     if prepared.asked.stream:
         stream = ResponseStream(
             head=prepared.head,
             turn=start_turn(seams.run_turn, call),
             user_message=call.user_message,
             record=prepared.record,
-            headers=stream_headers(request, seams, headers),
+            headers=stream_headers(request, seams, prepared.headers),
             dialect=prepared.dialect,
         )
         return await seams.write_responses(request, stream)
@@ -50,21 +49,20 @@ async def create(request: web.Request, seams: Seams) -> web.StreamResponse:
         await save(seams, response, result, prepared.record)
         return response
 
-    return json_answer(await once(request, seams, compute), headers=headers)
+    return json_answer(await once(request, seams, compute), headers=prepared.headers)
 
 
 async def _in_background(
-    request: web.Request, seams: Seams, prepared: Prepared, headers: dict[str, str]
+    request: web.Request, seams: Seams, prepared: Prepared
 ) -> web.StreamResponse:
     """A client that leaves, or never waits, changes nothing about the turn."""
     if prepared.asked.stream:
         live, _ = await begin(seams, prepared)
-        return await follow(
-            request, seams, live, headers=stream_headers(request, seams, headers), after=-1
-        )
+        headers = stream_headers(request, seams, prepared.headers)
+        return await follow(request, seams, live, headers=headers, after=-1)
 
     async def compute() -> dict[str, Any]:
         _, begun = await begin(seams, prepared)
         return begun
 
-    return json_answer(await once(request, seams, compute), headers=headers)
+    return json_answer(await once(request, seams, compute), headers=prepared.headers)

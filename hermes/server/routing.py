@@ -61,5 +61,5 @@ def refuse_unseen_images(
 
 
 def _has_image(message: Message) -> bool:
-    content = message["content"]
-    return isinstance(content, list) and any(part["type"] == "image_url" for part in content)
+    content = message.get("content")
+    return isinstance(content, list) and any(part.get("type") == "image_url" for part in content)

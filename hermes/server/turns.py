@@ -87,6 +87,8 @@ def session_headers(session_id: str | None, session_key: str | None) -> dict[str
     return headers
 
 
-def stream_headers(request: web.Request, seams: Seams, headers: dict[str, str]) -> dict[str, str]:
+def stream_headers(
+    request: web.Request, seams: Seams, headers: Mapping[str, str]
+) -> dict[str, str]:
     """Headers of a stream: it is prepared before middleware could add the CORS ones."""
     return {**headers, **(seams.cors_headers(request.headers.get("Origin", "")) or {})}

@@ -1,4 +1,4 @@
-"""What a Responses request asks of the turn: sampling, format, effort, and the client's tools."""
+"""What a Responses request asks of the turn: sampling, format, effort, tools; and what in vain."""
 
 from __future__ import annotations
 
@@ -24,6 +24,47 @@ INCLUDABLE = (
     "reasoning.encrypted_content",
 )
 """Accepted without an effect: each would add something that no answer here has."""
+
+IGNORED = (
+    "user",
+    "safety_identifier",
+    "prompt_cache_key",
+    "prompt_cache_retention",
+    "service_tier",
+    "text.verbosity",
+    "include",
+)
+"""Accepted, checked where they are known, and without an effect on the turn."""
+
+_HEEDED = frozenset(
+    {
+        "model",
+        "input",
+        "instructions",
+        "previous_response_id",
+        "conversation",
+        "stream",
+        "stream_options",
+        "store",
+        "background",
+        "tools",
+        "tool_choice",
+        "parallel_tool_calls",
+        "max_output_tokens",
+        "max_tool_calls",
+        "temperature",
+        "top_p",
+        "presence_penalty",
+        "frequency_penalty",
+        "top_logprobs",
+        "text",
+        "reasoning",
+        "truncation",
+        "metadata",
+    }
+)
+
+_FULFILLED = (("service_tier", "auto"), ("service_tier", "default"))
 
 _NOT_SERVED = {
     "prompt": "stored prompts are not served; send 'instructions' and 'input'",
@@ -53,6 +94,16 @@ def parse_parameters(body: Body, echo: ResponseEcho) -> TurnParameters:
         ),
         max_tool_calls=echo.max_tool_calls,
     )
+
+
+def ignored_of(body: Body) -> tuple[str, ...]:
+    """What this request says in vain. A wish for what is the case anyway is not in vain."""
+    said = [name for name, value in body.items() if name not in _HEEDED and value not in (None, [])]
+    names = [name for name in said if (name, body[name]) not in _FULFILLED]
+    text = body.get("text")
+    if isinstance(text, dict) and text.get("verbosity") is not None:
+        names.append("text.verbosity")
+    return tuple(names)
 
 
 def check_include(value: Any) -> None:

@@ -14,7 +14,7 @@ from hermes.wire.lenient import boolean, required_text, text
 from hermes.wire.response_echo import ResponseEcho, parse_echo
 from hermes.wire.response_input import NOTHING_OUTSIDE, Outside, messages_of, read_items
 from hermes.wire.response_items import Item
-from hermes.wire.response_parameters import parse_parameters
+from hermes.wire.response_parameters import ignored_of, parse_parameters
 from hermes.wire.transcript import prior_count as prior_count
 from hermes.wire.transcript import stored_history as stored_history
 from hermes.wire.transcript import turn_messages as turn_messages
@@ -46,6 +46,8 @@ class ResponsesRequest:
     conversation: str | None
     echo: ResponseEcho
     parameters: TurnParameters
+    ignored: tuple[str, ...]
+    """Parameters that have no effect."""
     items: list[Item]
     """The input item by item, as it is kept beside the response."""
 
@@ -100,6 +102,7 @@ def parse_responses(
         conversation=conversation,
         echo=echo,
         parameters=replace(parse_parameters(body, echo), tool_results=tuple(said.tool_results)),
+        ignored=ignored_of(body),
         items=items,
     )
 

@@ -156,3 +156,16 @@ def test_what_cannot_be_done_is_refused_by_name(body: dict[str, Any], param: str
     with pytest.raises(InvalidRequest) as caught:
         parameters(**body)
     assert (caught.value.param, caught.value.code) == (param, code)
+
+
+def test_what_is_said_in_vain_is_named():
+    body = {
+        "input": "Hi",
+        "user": "u",
+        "include": [],
+        "service_tier": "auto",
+        "text": {"verbosity": "low"},
+        "colour": "blue",
+        "safety_identifier": None,
+    }
+    assert parse_responses(body).ignored == ("user", "colour", "text.verbosity")

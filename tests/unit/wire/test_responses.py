@@ -92,6 +92,7 @@ def test_a_string_is_one_user_message():
         conversation=None,
         echo=ResponseEcho(),
         parameters=TurnParameters(persist=True),
+        ignored=(),
         items=[{"type": "message", "role": "user", "content": "Hi"}],
     )
 
