@@ -14,6 +14,7 @@ from hermes.core.ids import new_id
 from hermes.core.messages import Message
 from hermes.core.turn import TurnCall, TurnParameters, TurnResult
 from hermes.server.answers import json_answer
+from hermes.server.attachments import settle_attachments
 from hermes.server.response_request import find_chain, outside
 from hermes.server.routing import route_model
 from hermes.server.seams import Seams
@@ -82,6 +83,7 @@ async def _whole_input(request: web.Request, seams: Seams, body: Mapping[str, An
     value = body.get("input")
     found = await outside(seams, value)
     said = messages_of(read_items(value, found), found) if value else []
+    said = await settle_attachments(said, seams)
     caller = seams.read_caller(request)
     chain = await find_chain(seams, read_continued(body), caller, {})
     prompts = [

@@ -17,6 +17,7 @@ from hermes.core.ids import new_id
 from hermes.core.messages import Message
 from hermes.core.ports import ConversationHead, ResponseRecords
 from hermes.core.turn import TurnCall
+from hermes.server.attachments import settle_attachments, settle_response
 from hermes.server.auth import Caller
 from hermes.server.honesty import ignored_headers
 from hermes.server.response_records import CONVERSATION_PREFIX
@@ -82,7 +83,8 @@ async def prepare(
 ) -> Prepared:
     """`remembered` has responses that are not stored but may be continued by this caller."""
     caller, dialect = seams.read_caller(request), seams.read_dialect(request)
-    asked = parse_responses(body, await outside(seams, body.get("input")))
+    parsed = parse_responses(body, await outside(seams, body.get("input")))
+    asked = await settle_response(parsed, seams)
     chain = await find_chain(
         seams, (asked.previous_response_id, asked.conversation), caller, remembered or {}
     )
@@ -135,7 +137,8 @@ async def find_chain(
     if previous_id:
         return await seams.storage.run(lambda: _previous(seams.responses(), previous_id))
     if name and name.startswith(CONVERSATION_PREFIX):
-        return await seams.storage.run(lambda: conversation_chain(seams.responses(), name))
+        chain = await seams.storage.run(lambda: conversation_chain(seams.responses(), name))
+        return chain if chain.stored_id else await _settled(seams, chain)
     named = (
         await seams.storage.run(lambda: _named(seams.responses(), name)) if name else NOTHING_BEFORE
     )
@@ -143,6 +146,11 @@ async def find_chain(
         history = await stored_history(seams, caller.session_id)
         return Chain(history=tuple(history), session_id=caller.session_id)
     return named
+
+
+async def _settled(seams: Seams, chain: Chain) -> Chain:
+    """A transcript was settled when its turn was run; items are as clients wrote them."""
+    return replace(chain, history=tuple(await settle_attachments(list(chain.history), seams)))
 
 
 def _previous(records: ResponseRecords, previous_id: str) -> Chain:
