@@ -13,10 +13,11 @@ from hermes.server.answers import json_answer
 from hermes.server.response_records import CONVERSATION_PREFIX
 from hermes.server.response_request import existing_conversation, outside
 from hermes.server.seams import Seams
-from hermes.server.turns import read_body
+from hermes.server.turns import included, read_body
 from hermes.wire.conversations import conversation_deleted, conversation_object, read_new_items
 from hermes.wire.pages import item_list, parse_item_query, unknown_item
 from hermes.wire.response_echo import parse_metadata
+from hermes.wire.response_parameters import check_include
 
 
 async def create(request: web.Request, seams: Seams) -> web.StreamResponse:
@@ -72,6 +73,7 @@ async def delete(request: web.Request, seams: Seams) -> web.StreamResponse:
 
 async def list_items(request: web.Request, seams: Seams) -> web.StreamResponse:
     conversation_id = request.match_info["conversation_id"]
+    check_include(included(request))
     wanted = parse_item_query(request.query)
 
     def read() -> ItemPage | None:
@@ -105,6 +107,7 @@ async def add_items(request: web.Request, seams: Seams) -> web.StreamResponse:
 
 
 async def get_item(request: web.Request, seams: Seams) -> web.StreamResponse:
+    check_include(included(request))
     conversation_id, item_id = _names(request)
 
     def read() -> dict[str, Any] | None:

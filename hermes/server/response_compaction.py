@@ -82,7 +82,9 @@ async def compact(request: web.Request, seams: Seams) -> web.StreamResponse:
 async def _whole_input(request: web.Request, seams: Seams, body: Mapping[str, Any]) -> _WholeInput:
     value = body.get("input")
     found = await outside(seams, value)
-    said = messages_of(read_items(value, found), found) if value else []
+    # An empty input is none: both routes may be asked about a stored response alone.
+    is_absent = value is None or value == "" or value == []
+    said = [] if is_absent else messages_of(read_items(value, found), found)
     said = await settle_attachments(said, seams)
     caller = seams.read_caller(request)
     chain = await find_chain(seams, read_continued(body), caller, {})

@@ -12,7 +12,7 @@ from hermes.runs.live_responses import Fate
 from hermes.server.answers import json_answer
 from hermes.server.response_replay import follow, replay
 from hermes.server.seams import Seams
-from hermes.server.turns import stream_headers
+from hermes.server.turns import included, stream_headers
 from hermes.wire.lenient import boolean
 from hermes.wire.pages import item_list, page_of, parse_item_query, whole_number
 from hermes.wire.response_parameters import check_include
@@ -21,12 +21,13 @@ _LAST_NUMBER = 2**53
 
 
 async def get(request: web.Request, seams: Seams) -> web.StreamResponse:
-    check_include(_included(request) or None)
+    check_include(included(request))
+    wants_stream = boolean(request.query, "stream", False)
+    after = whole_number(request.query, "starting_after", -1, low=0, high=_LAST_NUMBER)
     record = await _existing(request, seams)
-    if not boolean(request.query, "stream", False):
+    if not wants_stream:
         return json_answer(record["response"])
     response_id = record["response"]["id"]
-    after = whole_number(request.query, "starting_after", -1, low=0, high=_LAST_NUMBER)
     headers = stream_headers(request, seams, {})
     live = seams.live.get(response_id)
     if live is not None:
@@ -35,7 +36,7 @@ async def get(request: web.Request, seams: Seams) -> web.StreamResponse:
 
 
 async def list_input_items(request: web.Request, seams: Seams) -> web.StreamResponse:
-    check_include(_included(request) or None)
+    check_include(included(request))
     wanted = parse_item_query(request.query)
     record = await _existing(request, seams)
     return json_answer(item_list(page_of(record.get("input_items") or [], wanted)))
@@ -77,12 +78,6 @@ async def _existing(request: web.Request, seams: Seams) -> Mapping[str, Any]:
     if record is None:
         raise _unknown(response_id)
     return record
-
-
-def _included(request: web.Request) -> list[str]:
-    """Clients write lists in a query in two ways."""
-    query = request.query
-    return [*query.getall("include", []), *query.getall("include[]", [])]
 
 
 def _unknown(response_id: str) -> NotFound:

@@ -92,3 +92,8 @@ def stream_headers(
 ) -> dict[str, str]:
     """Headers of a stream: it is prepared before middleware could add the CORS ones."""
     return {**headers, **(seams.cors_headers(request.headers.get("Origin", "")) or {})}
+
+
+def included(request: web.Request) -> list[str]:
+    """The `include` of a query; clients write lists there in two ways."""
+    return [*request.query.getall("include", []), *request.query.getall("include[]", [])]

@@ -285,3 +285,12 @@ async def test_an_odd_page_is_refused_by_name(flow: StartFlow, query: str) -> No
 
     assert status in (400, 404)
     assert answer["error"]["param"] == BAD_QUERIES[query]
+
+
+@pytest.mark.parametrize("query", ["starting_after=abc", "starting_after=-1", "stream=perhaps"])
+async def test_an_odd_question_about_a_response_is_refused(flow: StartFlow, query: str) -> None:
+    served = await flow(EchoModel())
+    made = await served.sdk.responses.create(model="m", input="Hi")
+    status, answer = await served.answer("GET", f"{RESPONSES}/{made.id}?{query}")
+
+    assert (status, answer["error"]["param"]) == (400, query.partition("=")[0])

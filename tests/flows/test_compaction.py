@@ -74,7 +74,17 @@ async def test_an_altered_or_foreign_compaction_is_refused(flow: StartFlow) -> N
         assert refusal.value.code == "invalid_compaction"
 
 
-@pytest.mark.parametrize(("body", "param"), [({"input": "Hi"}, "model"), ({"model": "m"}, "input")])
+@pytest.mark.parametrize(
+    ("body", "param"),
+    [
+        ({"input": "Hi"}, "model"),
+        ({"model": "m"}, "input"),
+        ({"model": "m", "input": []}, "input"),
+        ({"model": "m", "input": 0}, "input"),
+        ({"model": "m", "input": False}, "input"),
+        ({"model": "m", "input": {}}, "input"),
+    ],
+)
 async def test_without_a_model_or_an_input_there_is_nothing_to_do(
     flow: StartFlow, body: dict[str, Any], param: str
 ) -> None:
