@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -11,6 +12,9 @@ from hermes.testing.fake_provider_thread import FakeProviderThread
 from tests.clients.serving import Served, serving
 from tests.clients.stage import Play, Stage
 from tests.clients.table import Client, Table
+
+# Set before any test imports it: LiteLLM would fetch a price list from the internet.
+os.environ["LITELLM_LOCAL_MODEL_COST_MAP"] = "True"
 
 _TABLE = pytest.StashKey[Table]()
 
@@ -55,10 +59,17 @@ def pytest_configure(config: pytest.Config) -> None:
 @pytest.hookimpl(wrapper=True)
 def pytest_runtest_makereport(item: pytest.Item, call: pytest.CallInfo[None]) -> Iterator[None]:
     report = yield
-    marker = item.get_closest_marker("case")
-    if marker and (report.when == "call" or not report.passed):
-        item.config.stash[_TABLE].add(_client_of(item), marker.args[0], report.outcome)
+    if report.when == "call" or not report.passed:
+        _note(item, report.outcome)
     return report
+
+
+def _note(item: pytest.Item, outcome: str) -> None:
+    table = item.config.stash[_TABLE]
+    if case := item.get_closest_marker("case"):
+        table.add(_client_of(item), case.args[0], outcome)
+    if suite := item.get_closest_marker("suite"):
+        table.add_to_suite(suite.args[0], outcome)
 
 
 def _client_of(item: pytest.Item) -> Client:

@@ -52,6 +52,12 @@ _MEANINGS = """\
 * **leaving**: a client that closes a stream stops the model call within a second.
 """
 
+_SUITES = """\
+## Beyond single clients
+
+| tests | passed |
+|---|---|"""
+
 
 @dataclass(frozen=True, slots=True)
 class Client:
@@ -74,21 +80,34 @@ class Table:
     """Fills up while the tests run."""
 
     outcomes: dict[Client, dict[str, list[str]]] = field(default_factory=dict)
+    suites: dict[str, list[str]] = field(default_factory=dict)
 
     def add(self, client: Client, case: str, outcome: str) -> None:
         if case not in CASES:
             raise ValueError(f"{case!r} is not a column of the table; see CASES in {__name__}.")
         self.outcomes.setdefault(client, {}).setdefault(case, []).append(outcome)
 
+    def add_to_suite(self, name: str, outcome: str) -> None:
+        self.suites.setdefault(name, []).append(outcome)
+
     def page(self) -> str:
         head = "| client | version | " + " | ".join(CASES.values()) + " |"
         rule = "|---|---|" + ":-:|" * len(CASES)
-        rows = [self._row(client) for client in self.outcomes]
-        return "\n".join([_INTRODUCTION, head, rule, *rows, "", _MEANINGS])
+        rows = [self._row(client) for client in sorted(self.outcomes, key=_order)]
+        suites = [f"| {name} | {_share(self.suites[name])} |" for name in sorted(self.suites)]
+        return "\n".join([_INTRODUCTION, head, rule, *rows, "", _MEANINGS, _SUITES, *suites, ""])
 
     def _row(self, client: Client) -> str:
         cells = [_cell(self.outcomes[client].get(case, [])) for case in CASES]
         return f"| {client.name} | {client.version} | " + " | ".join(cells) + " |"
+
+
+def _order(client: Client) -> str:
+    return client.name.lower()
+
+
+def _share(outcomes: list[str]) -> str:
+    return f"{outcomes.count('passed')} of {len(outcomes)}"
 
 
 def _cell(outcomes: list[str]) -> str:

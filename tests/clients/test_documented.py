@@ -15,6 +15,8 @@ from tests.clients.node_process import node
 from tests.clients.serving import KEY, Served
 from tests.clients.stage import Stage
 
+pytestmark = pytest.mark.suite("the examples of [index.md](index.md), run as they stand")
+
 _PAGE = Path(__file__).parents[2] / "docs" / "clients" / "index.md"
 _BLOCK = re.compile(r"^```(python|js|sh)\n(.*?)^```", re.MULTILINE | re.DOTALL)
 

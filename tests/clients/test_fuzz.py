@@ -15,6 +15,8 @@ from hermes.testing.scripted import ScriptedModel
 from tests.clients import scenes
 from tests.clients.serving import KEY, Served, serving
 
+pytestmark = pytest.mark.suite("every route of `/openapi.json`, fuzzed")
+
 _CHECKS = [
     "never_breaks",
     "status_code_conformance",
@@ -26,7 +28,7 @@ _OPTIONS = {
     "--header": f"Authorization: Bearer {KEY}",
     "--phases": "examples,coverage,fuzzing",
     "--max-examples": "10",
-    "--max-time": "60",
+    "--max-time": "45",
     "--request-timeout": "15",
     "--seed": "1",
     "--generation-database": "none",

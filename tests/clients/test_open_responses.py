@@ -25,6 +25,8 @@ from tests.clients.open_responses import (
 from tests.clients.serving import MODEL, Served
 from tests.clients.stage import Stage
 
+pytestmark = pytest.mark.suite("the Open Responses specification, read strictly")
+
 TOOL = {
     "type": "function",
     "name": "get_weather",
