@@ -10,6 +10,7 @@ import asyncio
 import logging
 from collections.abc import AsyncIterator, Awaitable, Callable
 from enum import Enum
+from typing import Any
 
 from hermes.core.ports import EventLogs
 from hermes.wire.sse import KEEPALIVE
@@ -51,9 +52,12 @@ class LiveResponse:
         *,
         logs: Callable[[], EventLogs],
         stop: Callable[[str], Awaitable[None]],
+        snapshot: Callable[[], dict[str, Any]],
         is_background: bool = False,
     ) -> None:
         self.id = response_id
+        self.snapshot = snapshot
+        """How far the response has come. Its end is told by the store, once it is safe there."""
         self.is_background = is_background
         self.fate = Fate.UNDECIDED
         self._logs = logs

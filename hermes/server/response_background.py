@@ -23,6 +23,7 @@ async def begin(seams: Seams, prepared: Prepared) -> tuple[LiveResponse, dict[st
         prepared.head.id,
         logs=lambda: seams.responses().events,
         stop=lambda reason: abandon(view, reason),
+        snapshot=lambda: encoder.snapshot("in_progress"),
         is_background=True,
     )
     kept = KeptResponse(seams, encoder, prepared.record, live)

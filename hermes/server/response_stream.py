@@ -41,7 +41,7 @@ async def write_responses(
     When the client leaves, what there is of the answer is stored as incomplete.
     """
     encoder = ResponsesEncoder(head, preview=seams.tool_preview, dialect=dialect)
-    async with opened(seams, head, view, record) as live:
+    async with opened(seams, encoder, view, record) as live:
         kept = KeptResponse(seams, encoder, record, live)
         stream = kept.stream(headers=headers, keepalive=keepalive)
         return await write_stream(request, view, stream)
@@ -49,7 +49,7 @@ async def write_responses(
 
 @asynccontextmanager
 async def opened(
-    seams: Seams, head: ResponseHead, view: TurnView, record: NewRecord
+    seams: Seams, encoder: ResponsesEncoder, view: TurnView, record: NewRecord
 ) -> AsyncIterator[LiveResponse | None]:
     """While the block lasts, a response that is to be stored can be followed, and stopped."""
     if not record.store:
@@ -59,7 +59,12 @@ async def opened(
     async def stop(reason: str) -> None:
         view.interrupt(reason)
 
-    live = LiveResponse(head.id, logs=lambda: seams.responses().events, stop=stop)
+    live = LiveResponse(
+        encoder.response_id,
+        logs=lambda: seams.responses().events,
+        stop=stop,
+        snapshot=lambda: encoder.snapshot("in_progress"),
+    )
     seams.live.open(live)
     try:
         yield live

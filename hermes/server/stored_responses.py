@@ -25,11 +25,11 @@ async def get(request: web.Request, seams: Seams) -> web.StreamResponse:
     wants_stream = boolean(request.query, "stream", False)
     after = whole_number(request.query, "starting_after", -1, low=0, high=_LAST_NUMBER)
     record = await _existing(request, seams)
-    if not wants_stream:
-        return json_answer(record["response"])
     response_id = record["response"]["id"]
-    headers = stream_headers(request, seams, {})
     live = seams.live.get(response_id)
+    if not wants_stream:
+        return json_answer(record["response"] if live is None else live.snapshot())
+    headers = stream_headers(request, seams, {})
     if live is not None:
         return await follow(request, seams, live, headers=headers, after=after)
     return await replay(request, seams, response_id, headers=headers, after=after)

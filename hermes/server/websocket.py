@@ -119,7 +119,7 @@ class _Connection:
         encoder = ResponsesEncoder(
             prepared.head, preview=self._seams.tool_preview, dialect=prepared.dialect
         )
-        async with opened(self._seams, prepared.head, view, prepared.record) as live:
+        async with opened(self._seams, encoder, view, prepared.record) as live:
             kept = KeptResponse(self._seams, encoder, prepared.record, live)
             stream = kept.stream(headers={}, keepalive=self._seams.keepalive_seconds())
             try:

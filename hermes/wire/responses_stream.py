@@ -60,6 +60,10 @@ class ResponsesEncoder:
         self.final: dict[str, Any] | None = None
         """The terminal response object, once the turn has ended."""
 
+    @property
+    def response_id(self) -> str:
+        return self._head.id
+
     def opening(self) -> list[bytes]:
         """The first two events, to be written one by one before anything has happened."""
         response = self.snapshot("in_progress")

@@ -61,6 +61,16 @@ async def test_a_response_in_the_background_is_answered_at_once_and_made_later(
     assert found.usage is not None
 
 
+async def test_whoever_polls_sees_how_far_the_response_has_come(flow: StartFlow) -> None:
+    served = await flow([STALLED])
+    response_id = await begun(served)
+    await _has_said_something(served, response_id)
+    found = await served.sdk.responses.retrieve(response_id)
+
+    assert (found.status, found.output_text) == ("in_progress", "Half an ans")
+    assert found.output[0].status == "in_progress"
+
+
 async def test_a_response_in_the_background_can_be_continued(flow: StartFlow) -> None:
     served = await flow([Text("two"), Text("four")])
     first = await served.sdk.responses.create(model="m", input="one", background=True)

@@ -34,7 +34,7 @@ def live_response(logs: Logs, stopped: list[str] | None = None) -> LiveResponse:
         if stopped is not None:
             stopped.append(reason)
 
-    live = LiveResponse("resp_1", logs=lambda: logs, stop=stop)
+    live = LiveResponse("resp_1", logs=lambda: logs, stop=stop, snapshot=dict)
     live.begin_storing()
     return live
 
@@ -59,7 +59,9 @@ async def test_a_follower_and_the_store_have_it_all_between_them() -> None:
 
 async def test_a_follower_of_a_response_that_is_not_stored_yet_gets_what_waits() -> None:
     logs = Logs()
-    live = LiveResponse("resp_1", logs=lambda: logs, stop=lambda _reason: asyncio.sleep(0))
+    live = LiveResponse(
+        "resp_1", logs=lambda: logs, stop=lambda _reason: asyncio.sleep(0), snapshot=dict
+    )
     live.add(b"one")
     follower = live.follow()
     live.end()
