@@ -107,11 +107,11 @@ def _options(operation: dict[str, Any], body: Any, values: dict[str, Any]) -> di
 
 
 def closed(schema: Any) -> Any:
-    """The same schema without room for keys that it does not mention."""
+    """The same schema without room for keys that it does not mention, unless it says so."""
     if isinstance(schema, list):
         return [closed(entry) for entry in schema]
     if not isinstance(schema, dict):
         return schema
     inner = {key: closed(value) for key, value in schema.items()}
     is_record = inner.get("type") == "object" and "properties" in inner
-    return {**inner, "additionalProperties": False} if is_record else inner
+    return {"additionalProperties": False, **inner} if is_record else inner

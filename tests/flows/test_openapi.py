@@ -15,6 +15,7 @@ from tests.flows.described import DescribedClient
 
 KEY = "openapi-key-0123456789"
 LISTING = "List the files in the workspace"
+QUESTION = {"role": "user", "content": "Hello"}
 
 
 @pytest.fixture
@@ -42,6 +43,7 @@ async def test_everything_the_document_promises_is_answered_as_described(
     await _about(client)
     await _chat(client)
     await _responses(client)
+    await _conversations(client)
     await _sessions(client)
     await _files(client)
 
@@ -81,9 +83,39 @@ async def _responses(client: DescribedClient) -> None:
     assert {item["type"] for item in whole["output"]} >= {"function_call", "message"}
     events = await client.ask("responses", body={"input": LISTING, "stream": True})
     assert events[-1]["type"] == "response.completed"
-    await client.ask("response", response_id=whole["id"])
-    await client.ask("response_delete", response_id=whole["id"])
-    await client.ask("response", 404, response_id=whole["id"])
+    response_id = events[-1]["response"]["id"]
+    await client.ask("response", response_id=response_id)
+    replayed = await client.ask("response", response_id=response_id, stream="true")
+    assert replayed == events
+    await client.ask("response_input_items", response_id=response_id, limit=1)
+    await client.ask("response_cancel", 400, response_id=response_id)
+    waiting = await client.ask("responses", body={"input": LISTING, "background": True})
+    await client.ask("response_cancel", response_id=waiting["id"])
+    await client.ask("response_delete", response_id=response_id)
+    await client.ask("response", 404, response_id=response_id)
+    await client.ask("responses_websocket", 400)
+    await client.ask("response_input_tokens", body={"input": "How many?"})
+    short = await client.ask("response_compact", body={"model": "any", "input": LISTING})
+    await client.ask("responses", body={"input": [*short["output"], QUESTION]})
+
+
+async def _conversations(client: DescribedClient) -> None:
+    items = [QUESTION, {"type": "function_call", "call_id": "c", "name": "f", "arguments": "{}"}]
+    made = await client.ask("conversation_create", body={"items": items, "metadata": {"a": "b"}})
+    named = {"conversation_id": made["id"]}
+    await client.ask("conversation", **named)
+    await client.ask("conversation_update", **named, body={"metadata": None})
+    more = [{"type": "function_call_output", "call_id": "c", "output": "done"}]
+    await client.ask("conversation_items_add", **named, body={"items": more})
+    await client.ask("responses", body={"input": LISTING, "conversation": made["id"]})
+    listed = await client.ask("conversation_items", **named, order="asc")
+    assert len(listed["data"]) > 3
+    one = {**named, "item_id": listed["first_id"]}
+    await client.ask("conversation_item", **one)
+    await client.ask("conversation_item_delete", **one)
+    await client.ask("conversation_item", 404, **one)
+    await client.ask("conversation_delete", **named)
+    await client.ask("conversation", 404, **named)
 
 
 async def _sessions(client: DescribedClient) -> None:

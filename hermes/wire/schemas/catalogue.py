@@ -8,8 +8,10 @@ from hermes.wire.schemas import (
     about,
     chat,
     chat_request,
+    conversations,
     errors,
     files,
+    kept_items,
     messages,
     models,
     response_items,
@@ -17,6 +19,7 @@ from hermes.wire.schemas import (
     responses,
     sessions,
     stored_chats,
+    stored_responses,
 )
 from hermes.wire.schemas.builders import Schema
 from hermes.wire.schemas.description import Description
@@ -31,6 +34,9 @@ SCHEMAS: Mapping[str, Schema] = {
     **response_request.SCHEMAS,
     **response_items.SCHEMAS,
     **responses.SCHEMAS,
+    **stored_responses.SCHEMAS,
+    **kept_items.SCHEMAS,
+    **conversations.SCHEMAS,
     **sessions.SCHEMAS,
     **files.SCHEMAS,
     **stored_chats.SCHEMAS,
@@ -41,6 +47,8 @@ DESCRIPTIONS: Mapping[str, Description] = {
     **models.DESCRIPTIONS,
     **chat.DESCRIPTIONS,
     **responses.DESCRIPTIONS,
+    **stored_responses.DESCRIPTIONS,
+    **conversations.DESCRIPTIONS,
     **sessions.DESCRIPTIONS,
     **files.DESCRIPTIONS,
     **stored_chats.DESCRIPTIONS,

@@ -23,8 +23,6 @@ from hermes.wire.schemas.description import (
     Answer,
     Body,
     Description,
-    answers_json,
-    path,
 )
 from hermes.wire.schemas.errors import TURN
 from hermes.wire.schemas.headers import (
@@ -38,7 +36,6 @@ from hermes.wire.schemas.headers import (
 
 AREA = "Responses"
 
-_ID = path("response_id", "The id of a stored response.")
 _NAME = string(shortest=1)
 _ITEM_STATUS = one_of("in_progress", "completed", "incomplete")
 
@@ -60,7 +57,9 @@ SCHEMAS = {
             "object": constant("response"),
             "created_at": integer(0),
             "completed_at": or_null(integer(0)),
-            "status": one_of("in_progress", "completed", "incomplete", "failed"),
+            "status": one_of(
+                "queued", "in_progress", "completed", "incomplete", "failed", "cancelled"
+            ),
             "incomplete_details": or_null(record({"reason": string()})),
             "model": string(),
             "previous_response_id": or_null(string()),
@@ -109,22 +108,5 @@ DESCRIPTIONS = {
             )
         },
         errors=(*TURN, 404),
-    ),
-    "response": Description(
-        summary="A stored response",
-        area=AREA,
-        parameters=(_ID,),
-        answers=answers_json(ref("Response"), "The response as it is now."),
-        errors=(404,),
-    ),
-    "response_delete": Description(
-        summary="Delete a stored response",
-        area=AREA,
-        parameters=(_ID,),
-        answers=answers_json(
-            record({"id": string(), "object": constant("response"), "deleted": constant(True)}),
-            "It is gone.",
-        ),
-        errors=(404,),
     ),
 }
