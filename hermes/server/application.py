@@ -8,7 +8,8 @@ from aiohttp import web
 
 from hermes.server.dispatch import dispatch, dispatch_public
 from hermes.server.middleware import front, host_check, stamp
-from hermes.server.routes import ROUTES, Route
+from hermes.server.route import Route
+from hermes.server.routes import ROUTES
 from hermes.server.seams import Seams
 from hermes.settings.model import ListenerSettings
 

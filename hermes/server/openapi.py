@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 from collections.abc import Callable, Iterable
 from functools import cache
 
@@ -9,19 +10,21 @@ import orjson
 from aiohttp import web
 
 from hermes.server.dispatch import Handler
+from hermes.server.route import Route
 from hermes.server.seams import Seams
-from hermes.wire.openapi import Operation
-from hermes.wire.openapi import document as openapi_document
 
 
-def describing(operations: Callable[[], Iterable[Operation]]) -> Handler:
-    """A handler that answers with the document; the operations are asked for once."""
+def describing(routes: Callable[[], Iterable[Route]]) -> Handler:
+    """A handler that answers with the document; the routes are asked for once."""
 
     @cache
     def written() -> bytes:
-        return orjson.dumps(openapi_document(operations()))
+        # The schemas take a good part of a cold start, and hardly anybody asks for them.
+        described_routes = importlib.import_module("hermes.server.described_routes")
+        return orjson.dumps(described_routes.document_of(routes()))
 
-    async def document(_request: web.Request, _seams: Seams) -> web.StreamResponse:
-        return web.Response(body=written(), content_type="application/json")
+    async def document(_request: web.Request, seams: Seams) -> web.StreamResponse:
+        body = await seams.storage.run(written)
+        return web.Response(body=body, content_type="application/json")
 
     return document

@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import dataclass
-
 from hermes.server import (
     about,
     chat,
@@ -18,43 +15,13 @@ from hermes.server import (
     stored_responses,
     websocket,
 )
-from hermes.server.dispatch import Handler
-from hermes.wire.openapi import Operation
-from hermes.wire.schemas.catalogue import DESCRIPTIONS
+from hermes.server.route import Route
 
-
-@dataclass(frozen=True, slots=True)
-class Route:
-    name: str
-    method: str
-    path: str
-    handler: Handler
-    is_public: bool = False
-    """Answered without a key."""
-    is_served: bool = True
-    """False for a name that clients look for and this version does not serve."""
-
-
-def described() -> Iterator[Operation]:
-    """What /openapi.json is written from; a house test finds routes that are not described."""
-    return (
-        Operation(
-            name=route.name,
-            method=route.method,
-            path=route.path,
-            is_public=route.is_public,
-            description=DESCRIPTIONS[route.name],
-        )
-        for route in ROUTES
-        if route.is_served and route.name in DESCRIPTIONS
-    )
-
-
-ROUTES = (
+ROUTES: tuple[Route, ...] = (
     Route("health", "GET", "/health", about.health, is_public=True),
     Route("health_alias", "GET", "/v1/health", about.health, is_public=True),
     Route("health_detailed", "GET", "/health/detailed", about.health_detailed, is_public=True),
-    Route("openapi", "GET", "/openapi.json", openapi.describing(described), is_public=True),
+    Route("openapi", "GET", "/openapi.json", openapi.describing(lambda: ROUTES), is_public=True),
     Route("models", "GET", "/v1/models", about.models),
     Route("model", "GET", "/v1/models/{model_id:.+}", about.model),
     Route("capabilities", "GET", "/v1/capabilities", about.capabilities),
@@ -163,5 +130,5 @@ ROUTES = (
     Route("run_events", "GET", "/v1/runs/{run_id}/events", about.runs, is_served=False),
 )
 
-ENDPOINTS = {route.name: (route.method, route.path.replace(":.+", "")) for route in ROUTES}
+ENDPOINTS = {route.name: (route.method, route.readable_path) for route in ROUTES}
 """What /v1/capabilities shows: name → method and path."""

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from importlib.metadata import version
@@ -31,9 +30,7 @@ class Operation:
 def document(operations: Iterable[Operation]) -> dict[str, Any]:
     paths: dict[str, dict[str, Any]] = {}
     for operation in operations:
-        paths.setdefault(readable_path(operation.path), {})[operation.method.lower()] = _operation(
-            operation
-        )
+        paths.setdefault(operation.path, {})[operation.method.lower()] = _operation(operation)
     return {
         "openapi": "3.1.0",
         "info": {
@@ -49,11 +46,6 @@ def document(operations: Iterable[Operation]) -> dict[str, Any]:
             "securitySchemes": {_SECURITY: {"type": "http", "scheme": "bearer"}},
         },
     }
-
-
-def readable_path(path: str) -> str:
-    """`{model_id:.+}` is written `{model_id}`: patterns are the router's business."""
-    return re.sub(r":[^}]+}", "}", path)
 
 
 def _operation(operation: Operation) -> dict[str, Any]:
