@@ -75,7 +75,10 @@ def _parameter(parameter: Parameter) -> dict[str, Any]:
 
 
 def _body(body: Body) -> dict[str, Any]:
-    return {"required": body.is_required, "content": {body.content_type: {"schema": body.schema}}}
+    media: dict[str, Any] = {"schema": body.schema}
+    if body.example is not None:
+        media["example"] = body.example
+    return {"required": body.is_required, "content": {body.content_type: media}}
 
 
 def _responses(description: Description, *, is_public: bool) -> dict[str, Any]:

@@ -122,7 +122,10 @@ DESCRIPTIONS = {
         summary="Ask the agent, whole or streamed",
         area=AREA,
         parameters=(SESSION_ID, SESSION_KEY, IDEMPOTENCY_KEY, STRICT, TOOL_FORM, REASONING),
-        body=Body(schema=ref("ChatRequest")),
+        body=Body(
+            schema=ref("ChatRequest"),
+            example={"messages": [{"role": "user", "content": "Which files are there?"}]},
+        ),
         answers={
             200: Answer(
                 about="The answer; with `stream: true` its chunks, and `[DONE]` at the end.",

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from typing import Any
 
 from hermes.wire.schemas.builders import Schema, string
 
@@ -29,6 +30,8 @@ class Body:
     schema: Schema
     content_type: str = JSON
     is_required: bool = True
+    example: Mapping[str, Any] | None = None
+    """A request that is answered, where the schema alone cannot say what is one."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -98,7 +98,7 @@ DESCRIPTIONS = {
         summary="Ask the agent; the answer is kept and can be continued",
         area=AREA,
         parameters=(SESSION_ID, SESSION_KEY, IDEMPOTENCY_KEY, TOOL_FORM, REASONING),
-        body=Body(schema=ref("ResponseRequest")),
+        body=Body(schema=ref("ResponseRequest"), example={"input": "Which files are there?"}),
         answers={
             200: Answer(
                 about="The response; with `stream: true` its events, and `[DONE]` at the end.",

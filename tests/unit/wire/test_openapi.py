@@ -63,6 +63,15 @@ def test_a_description_becomes_an_operation() -> None:
     assert list(written["responses"]) == ["201", "400", "401", "403", "500"]
 
 
+def test_every_example_fits_its_schema() -> None:
+    for item in WHOLE["paths"].values():
+        for operation in item.values():
+            for media in operation.get("requestBody", {}).get("content", {}).values():
+                if "example" in media:
+                    schema = {**media["schema"], "components": WHOLE["components"]}
+                    Draft202012Validator(schema).validate(media["example"])
+
+
 def test_a_public_route_asks_for_no_key() -> None:
     written = _written(Description(summary="", area="", answers={}), is_public=True)
 
