@@ -17,6 +17,9 @@ from hermes.server import (
 )
 from hermes.server.route import Route
 
+_RESPONSE = "/v1/responses/{response_id:(?!(?:compact|input_tokens)$)[^/]+}"
+"""Two names below /v1/responses are no responses, so only POST is allowed there."""
+
 ROUTES: tuple[Route, ...] = (
     Route("health", "GET", "/health", about.health, is_public=True),
     Route("health_alias", "GET", "/v1/health", about.health, is_public=True),
@@ -57,8 +60,8 @@ ROUTES: tuple[Route, ...] = (
         response_compaction.count_input_tokens,
     ),
     Route("response_compact", "POST", "/v1/responses/compact", response_compaction.compact),
-    Route("response", "GET", "/v1/responses/{response_id}", stored_responses.get),
-    Route("response_delete", "DELETE", "/v1/responses/{response_id}", stored_responses.delete),
+    Route("response", "GET", _RESPONSE, stored_responses.get),
+    Route("response_delete", "DELETE", _RESPONSE, stored_responses.delete),
     Route(
         "response_input_items",
         "GET",

@@ -189,5 +189,11 @@ async def test_only_public_routes_are_described_without_a_key(client: DescribedC
                 assert (answer.status == 401) == bool(operation["security"]), path
 
 
+@pytest.mark.parametrize("name", ["compact", "input_tokens"])
+async def test_what_is_no_response_is_only_posted_to(client: DescribedClient, name: str) -> None:
+    async with client.http.get(f"{client.url}/v1/responses/{name}") as answer:
+        assert (answer.status, answer.headers["Allow"]) == (405, "POST")
+
+
 async def test_the_document_keeps_the_gateways_secrets(client: DescribedClient) -> None:
     assert KEY not in str(client.document)

@@ -29,5 +29,11 @@ def test_a_longer_path_does_not_count_for_a_shorter_one() -> None:
     assert not _names(text, "POST", "/v1/models/{model_id}")
 
 
+def test_every_served_route_is_in_the_openapi_document() -> None:
+    missing = {route.name for route in ROUTES if route.is_served} - set(DESCRIPTIONS)
+
+    assert not missing, "describe each in hermes/wire/schemas/, under the name of the route"
+
+
 def test_nothing_is_described_that_is_not_served() -> None:
     assert set(DESCRIPTIONS) <= {route.name for route in ROUTES if route.is_served}

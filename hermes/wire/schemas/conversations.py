@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from hermes.wire.conversations import MOST_AT_ONCE
 from hermes.wire.schemas.builders import (
     constant,
     integer,
@@ -15,12 +16,11 @@ from hermes.wire.schemas.builders import (
 )
 from hermes.wire.schemas.description import Body, Description, answers_json, path
 from hermes.wire.schemas.errors import WITH_BODY
-from hermes.wire.schemas.kept_items import PAGE
+from hermes.wire.schemas.kept_items import INCLUDE, PAGE
 from hermes.wire.schemas.messages import METADATA
 
 AREA = "Conversations"
 
-_MOST_AT_ONCE = 20
 _ID = path("conversation_id", "The id of a conversation.")
 _ITEM_ID = path("item_id", "The id of one of its items.")
 
@@ -42,7 +42,7 @@ DESCRIPTIONS = {
         body=Body(
             schema=request(
                 optional={
-                    "items": list_of(ref("ResponseInputItem"), most=_MOST_AT_ONCE),
+                    "items": list_of(ref("ResponseInputItem"), most=MOST_AT_ONCE),
                     "metadata": METADATA,
                 }
             ),
@@ -85,7 +85,7 @@ DESCRIPTIONS = {
     "conversation_items": Description(
         summary="One page of a conversation's items",
         area=AREA,
-        parameters=(_ID, *PAGE),
+        parameters=(_ID, *PAGE, INCLUDE),
         answers=answers_json(ref("ItemList"), "The page."),
         errors=(400, 404),
     ),
@@ -94,9 +94,7 @@ DESCRIPTIONS = {
         area=AREA,
         parameters=(_ID,),
         body=Body(
-            schema=record(
-                {"items": list_of(ref("ResponseInputItem"), fewest=1, most=_MOST_AT_ONCE)}
-            )
+            schema=record({"items": list_of(ref("ResponseInputItem"), fewest=1, most=MOST_AT_ONCE)})
         ),
         answers=answers_json(ref("ItemList"), "The items that were added."),
         errors=(*WITH_BODY, 404),
@@ -104,9 +102,9 @@ DESCRIPTIONS = {
     "conversation_item": Description(
         summary="One item of a conversation",
         area=AREA,
-        parameters=(_ID, _ITEM_ID),
+        parameters=(_ID, _ITEM_ID, INCLUDE),
         answers=answers_json(ref("KeptItem"), "The item."),
-        errors=(404,),
+        errors=(400, 404),
     ),
     "conversation_item_delete": Description(
         summary="Take an item out of a conversation",

@@ -5,6 +5,7 @@ Whatever else a client said of its items stays with them, so each may have more 
 
 from __future__ import annotations
 
+from hermes.wire.pages import MOST_ITEMS
 from hermes.wire.response_parameters import INCLUDABLE
 from hermes.wire.schemas.builders import (
     OBJECT,
@@ -23,10 +24,9 @@ from hermes.wire.schemas.builders import (
 from hermes.wire.schemas.description import query
 
 _NAME = string(shortest=1)
-_MOST_ITEMS = 100
 
 PAGE = (
-    query("limit", "How many at most; 20 if absent.", integer(1, _MOST_ITEMS)),
+    query("limit", "How many at most; 20 if absent.", integer(1, MOST_ITEMS)),
     query("order", "By age; the newest first if absent.", one_of("asc", "desc")),
     query("after", "The id of the item before the first one wanted.", string()),
 )

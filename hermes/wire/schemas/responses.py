@@ -28,9 +28,11 @@ from hermes.wire.schemas.errors import TURN
 from hermes.wire.schemas.headers import (
     IDEMPOTENCY_KEY,
     REASONING,
+    ROUTED,
     SESSION_ANSWERED,
     SESSION_ID,
     SESSION_KEY,
+    STRICT,
     TOOL_FORM,
 )
 
@@ -97,14 +99,14 @@ DESCRIPTIONS = {
     "responses": Description(
         summary="Ask the agent; the answer is kept and can be continued",
         area=AREA,
-        parameters=(SESSION_ID, SESSION_KEY, IDEMPOTENCY_KEY, TOOL_FORM, REASONING),
+        parameters=(SESSION_ID, SESSION_KEY, IDEMPOTENCY_KEY, STRICT, TOOL_FORM, REASONING),
         body=Body(schema=ref("ResponseRequest"), example={"input": "Which files are there?"}),
         answers={
             200: Answer(
                 about="The response; with `stream: true` its events, and `[DONE]` at the end.",
                 contents={JSON: ref("Response"), EVENTS: ref("ResponseEvent")},
                 has_end_mark=True,
-                headers=SESSION_ANSWERED,
+                headers={**SESSION_ANSWERED, **ROUTED},
             )
         },
         errors=(*TURN, 404),

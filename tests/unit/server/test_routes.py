@@ -21,3 +21,7 @@ def test_only_health_and_the_description_of_the_routes_are_public() -> None:
 
 def test_what_is_advertised_has_no_pattern_in_it() -> None:
     assert ENDPOINTS["model"] == ("GET", "/v1/models/{model_id}")
+
+
+def test_a_lookahead_in_a_path_is_not_shown_either() -> None:
+    assert ENDPOINTS["response"] == ("GET", "/v1/responses/{response_id}")
