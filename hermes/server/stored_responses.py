@@ -14,7 +14,8 @@ from hermes.server.response_replay import follow, replay
 from hermes.server.seams import Seams
 from hermes.server.turns import included, stream_headers
 from hermes.wire.lenient import boolean
-from hermes.wire.pages import item_list, page_of, parse_item_query, whole_number
+from hermes.wire.pages import item_list, page_of, parse_item_query
+from hermes.wire.queries import whole_number
 from hermes.wire.response_parameters import check_include
 
 _LAST_NUMBER = 2**53

@@ -9,6 +9,7 @@ from typing import Any
 from hermes.core.errors import InvalidRequest
 from hermes.core.uploads import FilePage, UploadedFile
 from hermes.wire.lenient import choice, required_text
+from hermes.wire.queries import whole_number
 
 PURPOSES = ("assistants", "batch", "evals", "fine-tune", "user_data", "vision")
 MAX_LIMIT = 10_000
@@ -46,14 +47,14 @@ def _expiry(fields: Mapping[str, str]) -> int | None:
             param="expires_after[anchor]",
             code="invalid_value",
         )
-    return _whole_number(
-        seconds or "", "expires_after[seconds]", low=LEAST_SECONDS, high=MOST_SECONDS
-    )
+    name = "expires_after[seconds]"
+    required_text(fields, name, param=name)
+    return whole_number(fields, name, LEAST_SECONDS, low=LEAST_SECONDS, high=MOST_SECONDS)
 
 
 def parse_list(query: Mapping[str, str]) -> FilePage:
     return FilePage(
-        limit=_whole_number(query.get("limit") or str(MAX_LIMIT), "limit", low=1, high=MAX_LIMIT),
+        limit=whole_number(query, "limit", MAX_LIMIT, low=1, high=MAX_LIMIT),
         after=query.get("after") or None,
         is_ascending=choice(query, "order", ("asc", "desc"), default="desc") == "asc",
         purpose=choice(query, "purpose", PURPOSES, default="") or None,
@@ -99,14 +100,3 @@ def file_list(files: Sequence[UploadedFile], *, has_more: bool) -> dict[str, Any
 
 def file_deleted(file_id: str) -> dict[str, Any]:
     return {"id": file_id, "object": "file", "deleted": True}
-
-
-def _whole_number(written: str, name: str, *, low: int, high: int) -> int:
-    readable = written.isascii() and written.isdigit() and len(written) <= 9
-    if not readable or not low <= int(written) <= high:
-        raise InvalidRequest(
-            f"'{name}' must be a whole number from {low} to {high}.",
-            param=name,
-            code="invalid_value",
-        )
-    return int(written)

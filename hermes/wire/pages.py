@@ -6,9 +6,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from hermes.core.errors import InvalidRequest, NotFound
+from hermes.core.errors import NotFound
 from hermes.core.ports import ItemPage
-from hermes.wire.lenient import shown
+from hermes.wire.lenient import choice, shown
+from hermes.wire.queries import whole_number
 
 Item = dict[str, Any]
 
@@ -26,31 +27,11 @@ class ItemQuery:
 
 
 def parse_item_query(query: Mapping[str, str]) -> ItemQuery:
-    order = query.get("order", "desc")
-    if order not in ("asc", "desc"):
-        raise InvalidRequest(
-            f"'order' must be asc or desc, not {shown(order)}.", param="order", code="invalid_value"
-        )
     return ItemQuery(
         limit=whole_number(query, "limit", _DEFAULT, low=1, high=MOST_ITEMS),
         after=query.get("after") or None,
-        newest_first=order == "desc",
+        newest_first=choice(query, "order", ("asc", "desc"), "desc") == "desc",
     )
-
-
-def whole_number(query: Mapping[str, str], name: str, default: int, *, low: int, high: int) -> int:
-    written = query.get(name)
-    if written is None:
-        return default
-    # The length is checked too: a number of a thousand digits is not worth converting.
-    readable = written.isascii() and written.isdigit() and len(written) <= 18
-    if not readable or not low <= int(written) <= high:
-        raise InvalidRequest(
-            f"'{name}' must be a whole number from {low} to {high}.",
-            param=name,
-            code="invalid_value",
-        )
-    return int(written)
 
 
 def page_of(items: Sequence[Item], wanted: ItemQuery) -> ItemPage:

@@ -12,6 +12,7 @@ from hermes.core.turn import TurnResult
 from hermes.wire.chat import incomplete_details
 from hermes.wire.content import normalise
 from hermes.wire.lenient import text
+from hermes.wire.queries import whole_number
 from hermes.wire.session_stream import session_usage
 
 MAX_TITLE = 200
@@ -120,24 +121,9 @@ def parse_session_chat(body: Mapping[str, Any]) -> SessionChat:
 
 def parse_page(query: Mapping[str, str]) -> Page:
     return Page(
-        limit=_whole_number(query, "limit", _DEFAULT_LIMIT, low=1, high=MAX_LIMIT),
-        offset=_whole_number(query, "offset", 0, low=0, high=_LARGEST_OFFSET),
+        limit=whole_number(query, "limit", _DEFAULT_LIMIT, low=1, high=MAX_LIMIT),
+        offset=whole_number(query, "offset", 0, low=0, high=_LARGEST_OFFSET),
     )
-
-
-def _whole_number(query: Mapping[str, str], name: str, default: int, *, low: int, high: int) -> int:
-    written = query.get(name, "").strip()
-    if not written:
-        return default
-    # The length is checked too: a number of a thousand digits is not worth converting.
-    readable = written.isascii() and written.isdigit() and len(written) <= 19
-    if not readable or not low <= int(written) <= high:
-        raise InvalidRequest(
-            f"'{name}' must be a whole number from {low} to {high}.",
-            param=name,
-            code="invalid_value",
-        )
-    return int(written)
 
 
 def session_object(row: Mapping[str, Any]) -> dict[str, Any]:
