@@ -215,7 +215,8 @@ def _refuse(body: Body, asked: Iterable[str]) -> None:
 
 
 def _changes_nothing(name: str, value: Any) -> bool:
-    return any(value == same and isinstance(value, type(same)) for same in _NO_CHANGE.get(name, ()))
+    # The types are compared too: to Python `true` is 1.
+    return any(value == same and type(value) is type(same) for same in _NO_CHANGE.get(name, ()))
 
 
 def _ignored(body: Body, asked: set[str], *, heeds_metadata: bool) -> tuple[str, ...]:

@@ -8,7 +8,8 @@ from typing import Any
 
 from hermes.core.errors import InvalidRequest
 from hermes.wire.chat_parameters import read_metadata
-from hermes.wire.lenient import choice, shown
+from hermes.wire.lenient import choice
+from hermes.wire.queries import whole_number
 
 DEFAULT_LIMIT = 20
 LARGEST_LIMIT = 100
@@ -29,7 +30,7 @@ class ChatPage:
 
 def parse_page(query: Mapping[str, str]) -> ChatPage:
     return ChatPage(
-        limit=_limit(query.get("limit")),
+        limit=whole_number(query, "limit", DEFAULT_LIMIT, low=1, high=LARGEST_LIMIT),
         after=query.get("after") or None,
         newest_first=choice(query, "order", ("asc", "desc"), "asc") == "desc",
         model=query.get("model") or None,
@@ -96,15 +97,3 @@ def _message(message_id: str, message: Mapping[str, Any]) -> dict[str, Any]:
         "content_parts": parts,
         **kept,
     }
-
-
-def _limit(text: str | None) -> int:
-    if not text:
-        return DEFAULT_LIMIT
-    if not text.isascii() or not text.isdecimal() or not 1 <= int(text[:9]) <= LARGEST_LIMIT:
-        raise InvalidRequest(
-            f"'limit' must be a whole number from 1 to {LARGEST_LIMIT}, not {shown(text)}.",
-            param="limit",
-            code="invalid_value",
-        )
-    return int(text)

@@ -23,6 +23,11 @@ def integer(low: int | None = None, high: int | None = None) -> Schema:
     return {"type": "integer", **_given({"minimum": low, "maximum": high})}
 
 
+def written_integer(low: int, high: int) -> Schema:
+    """An integer of a query; an empty text is as good as leaving it out."""
+    return any_of(integer(low, high), constant(""))
+
+
 def number(low: float | None = None, high: float | None = None) -> Schema:
     return {"type": "number", **_given({"minimum": low, "maximum": high})}
 

@@ -13,6 +13,7 @@ from hermes.wire.schemas.builders import (
     record,
     ref,
     string,
+    written_integer,
 )
 from hermes.wire.schemas.description import (
     Answer,
@@ -31,7 +32,8 @@ FORM = "multipart/form-data"
 
 _STORE = 503
 _ID = path("file_id", "The id of a file.")
-_BINARY = {"type": "string", "contentMediaType": BYTES}
+_BINARY = {"contentMediaType": BYTES}
+"""Without a type: these are bytes, and no JSON."""
 
 SCHEMAS = {
     "File": record(
@@ -60,7 +62,7 @@ DESCRIPTIONS = {
         summary="One page of files, the newest first",
         area=AREA,
         parameters=(
-            query("limit", "How many at most; all if absent.", integer(1, MAX_LIMIT)),
+            query("limit", "How many at most; all if absent.", written_integer(1, MAX_LIMIT)),
             query("after", "The id of the last file of the page before.", string()),
             query("order", "By the time of the upload; desc if absent.", one_of("asc", "desc")),
             query("purpose", "Only files with this purpose.", one_of(*PURPOSES)),

@@ -13,20 +13,20 @@ from hermes.wire.schemas.builders import (
     any_of,
     boolean,
     constant,
-    integer,
     list_of,
     one_of,
     record,
     ref,
     string,
     tagged,
+    written_integer,
 )
 from hermes.wire.schemas.description import query
 
 _NAME = string(shortest=1)
 
 PAGE = (
-    query("limit", "How many at most; 20 if absent.", integer(1, MOST_ITEMS)),
+    query("limit", "How many at most; 20 if absent.", written_integer(1, MOST_ITEMS)),
     query("order", "By age; the newest first if absent.", one_of("asc", "desc")),
     query("after", "The id of the item before the first one wanted.", string()),
 )

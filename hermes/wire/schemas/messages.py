@@ -7,7 +7,6 @@ from hermes.wire.chat_parameters import (
     LONGEST_METADATA_VALUE,
     MOST_METADATA,
 )
-from hermes.wire.files import MAX_NAME
 from hermes.wire.schemas.builders import (
     any_of,
     constant,
@@ -24,7 +23,7 @@ _URL = string(pattern=r"^(data:image/[A-Za-z0-9_.+-]+;base64,.|https?://.)")
 _ID = string(shortest=1)
 _IMAGE_FILE = request({"file_id": _ID}, {"detail": string()})
 _BASE64 = string(shortest=1, pattern=r"^(data:[A-Za-z0-9_.+/-]*;base64,)?[A-Za-z0-9+/]*={0,2}$")
-_FILE_MORE = {"filename": string(longest=MAX_NAME), "file_url": constant(None)}
+_FILE_MORE = {"filename": string(), "file_url": constant(None)}
 _FILE_BY_ID = request({"file_id": _ID}, {**_FILE_MORE, "file_data": constant(None)})
 _FILE_ITSELF = request({"file_data": _BASE64}, {**_FILE_MORE, "file_id": constant(None)})
 _INPUT_FILE = {"type": constant("input_file")}

@@ -16,6 +16,7 @@ from hermes.wire.schemas.builders import (
     ref,
     request,
     string,
+    written_integer,
 )
 from hermes.wire.schemas.description import (
     EVENTS,
@@ -136,8 +137,8 @@ DESCRIPTIONS = {
         summary="One page of sessions, the most recently changed first",
         area=AREA,
         parameters=(
-            query("limit", "How many at most; 50 if absent.", integer(1, MAX_LIMIT)),
-            query("offset", "How many to skip.", integer(0, 2**63 - 1)),
+            query("limit", "How many at most; 50 if absent.", written_integer(1, MAX_LIMIT)),
+            query("offset", "How many to skip.", written_integer(0, 2**63 - 1)),
         ),
         answers=answers_json(
             record(

@@ -15,6 +15,7 @@ from hermes.wire.schemas.builders import (
     record,
     ref,
     string,
+    written_integer,
 )
 from hermes.wire.schemas.description import Body, Description, answers_json, path, query
 from hermes.wire.schemas.errors import WITH_BODY
@@ -24,7 +25,7 @@ AREA = "Chat completions"
 
 _ID = path("completion_id", "The id of a completion that was stored.")
 _PAGE = (
-    query("limit", "How many at most.", integer(1, LARGEST_LIMIT)),
+    query("limit", "How many at most.", written_integer(1, LARGEST_LIMIT)),
     query("after", "The last id of the page before.", string()),
     query("order", "By age.", one_of("asc", "desc")),
 )

@@ -16,6 +16,7 @@ from hermes.wire.schemas.builders import (
     request,
     string,
     tagged,
+    written_integer,
 )
 from hermes.wire.schemas.description import (
     EVENTS,
@@ -71,7 +72,7 @@ DESCRIPTIONS = {
             query(
                 "starting_after",
                 "Leave out the events up to this number.",
-                integer(0, _LAST_NUMBER),
+                written_integer(0, _LAST_NUMBER),
             ),
         ),
         answers={

@@ -89,6 +89,8 @@ def test_one_stop_sequence_may_stand_alone():
         ({"metadata": {"k": "v" * 513}}, "metadata", "invalid_value"),
         ({"user": 5}, "user", "invalid_type"),
         ({"n": 2}, "n", "unsupported_parameter"),
+        ({"n": True}, "n", "unsupported_parameter"),
+        ({"top_logprobs": False}, "top_logprobs", "unsupported_parameter"),
         ({"logprobs": True}, "logprobs", "unsupported_parameter"),
         ({"top_logprobs": 2}, "top_logprobs", "unsupported_parameter"),
         ({"functions": [{"name": "f"}]}, "functions", "unsupported_parameter"),

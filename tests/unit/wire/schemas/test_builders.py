@@ -18,6 +18,7 @@ from hermes.wire.schemas import builders as words
         (words.string(pattern="^a"), ["ab"], ["ba"]),
         (words.integer(1, 3), [1, 3, 2.0], [0, 4, 1.5, "1"]),
         (words.integer(), [-7], [None]),
+        (words.written_integer(1, 3), [1, ""], [0, " ", None]),
         (words.number(0, 1), [0, 0.5], [-0.1, 2]),
         (words.boolean(), [True], ["true", 1]),
         (words.flag(), [True, "false"], ["yes", None]),
