@@ -113,12 +113,25 @@ class Terminal:
         before, found, self.shown = self.shown.partition(text)
         return before + found
 
-    def wait(self) -> int:
+    def leave(self, key: str) -> int:
+        """The exit code of a program that ends when `key` is pressed.
+
+        Like a person we press again when nothing happens: a Ctrl-C in the very moment in which
+        Python goes to wait for the next key is only noticed with that key.
+        """
+        self.type(key)
+        return self.wait(pressing=key)
+
+    def wait(self, pressing: str | None = None) -> int:
         """The exit code."""
         # A terminal whose screen is full would keep the program from ending.
         deadline = time.monotonic() + SECONDS
+        press_at = time.monotonic() + 2
         while self.process.poll() is None:
             assert time.monotonic() < deadline, f"still running, with {self.shown!r}"
+            if pressing and time.monotonic() > press_at:
+                self.type(pressing)
+                press_at += 2
             if select.select([self._keyboard], [], [], 0.05)[0]:
                 self.shown += self._read()
         return self.process.returncode
@@ -350,9 +363,8 @@ def test_a_key_at_the_prompt_leaves(
 ) -> None:
     person = opened(terminals, environ, "chat")
     person.wait_for("> ")
-    person.type(key)
 
-    assert person.wait() == 0
+    assert person.leave(key) == 0
     assert stored(environ) == []
 
 
