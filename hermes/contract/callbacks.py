@@ -52,7 +52,8 @@ class Callbacks:
         return {name: getattr(self, name) for name in self.__slots__}
 
 
-NO_CALLBACKS = Callbacks()
+NO_CALLBACKS = Callbacks().as_keywords()
+"""The keywords of a turn that nobody watches."""
 
 
 def callbacks_for(emit: Emit) -> Callbacks:

@@ -96,4 +96,6 @@ def _usage(usage: Mapping[str, Any], result: Mapping[str, Any]) -> Usage:
 
 def _count(source: Mapping[str, Any], key: str) -> int:
     value = source.get(key)
+    if value.__class__ is int:  # as nearly always
+        return int(value)
     return value if isinstance(value, int) and not isinstance(value, bool) else 0

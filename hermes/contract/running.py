@@ -25,7 +25,7 @@ async def run_turn(
     ask: RunAgent, call: TurnCall, feed: Feed | None, agent_ref: AgentRef
 ) -> TurnResult:
     """Run a turn through the contract's `_run_agent`, which is only ever called with keywords."""
-    callbacks = NO_CALLBACKS if feed is None else callbacks_for(feed.put)
+    callbacks = NO_CALLBACKS if feed is None else callbacks_for(feed.put).as_keywords()
     result, usage = await ask(
         user_message=call.user_message,
         conversation_history=list(call.history),
@@ -34,7 +34,7 @@ async def run_turn(
         gateway_session_key=call.session_key,
         agent_ref=agent_ref,
         parameters=call.parameters,
-        **callbacks.as_keywords(),
+        **callbacks,
     )
     return result_from(result, usage)
 

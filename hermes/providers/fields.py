@@ -36,7 +36,9 @@ def list_field(source: Any, name: str) -> list[Any]:
 def count_field(source: Any, name: str) -> int:
     """A number of tokens; anything that is not one counts as zero."""
     value = field(source, name)
-    return value if isinstance(value, int) and not isinstance(value, bool) and value > 0 else 0
+    if value.__class__ is int:
+        return value if value > 0 else 0
+    return int(value) if isinstance(value, int) and value is not True and value > 0 else 0
 
 
 def index_field(source: Any, name: str) -> int | None:

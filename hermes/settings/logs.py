@@ -16,6 +16,7 @@ class _OwnHandler(logging.StreamHandler[TextIO]):
 
 def configure_logging(log: LogSettings, stream: TextIO, *, secrets: Iterable[str] = ()) -> None:
     """Log to `stream`; `secrets` (see `Settings.secrets`) are masked wherever they turn up."""
+    _leave_out_what_nobody_reads()
     root = logging.getLogger()
     for handler in [handler for handler in root.handlers if isinstance(handler, _OwnHandler)]:
         root.removeHandler(handler)
@@ -23,6 +24,15 @@ def configure_logging(log: LogSettings, stream: TextIO, *, secrets: Iterable[str
     handler.setFormatter(_formatter(log, secrets))
     root.addHandler(handler)
     root.setLevel(log.level)
+
+
+def _leave_out_what_nobody_reads() -> None:
+    """Our lines name no thread, process or line of code; finding them out takes a good part of a
+    record's time, and every request has one. The switches are those the logging manual names."""
+    logging.logThreads = False
+    logging.logProcesses = False
+    logging.logMultiprocessing = False
+    logging._srcfile = None  # noqa: SLF001
 
 
 def _formatter(log: LogSettings, secrets: Iterable[str]) -> LineFormatter:
