@@ -5,7 +5,7 @@ BIN := $(VENV)/bin
 CLIENTS := .venv-clients
 NODE_CLIENTS := tests/clients/node
 
-.PHONY: install install-clients serve test test-clients check bench shape clean
+.PHONY: install serve test test-clients check bench shape clean
 .DEFAULT_GOAL := help
 
 help: ## Show what can be made
@@ -43,9 +43,7 @@ $(NODE_CLIENTS)/node_modules/.installed: $(NODE_CLIENTS)/package.json
 			&& touch node_modules/.installed; \
 	else echo "No npm: the JavaScript clients are not tried."; fi
 
-install-clients: $(CLIENTS)/.installed $(NODE_CLIENTS)/node_modules/.installed
-
-test-clients: install-clients ## Install the newest clients, run each against a gateway, write docs/clients/compatibility.md
+test-clients: $(CLIENTS)/.installed $(NODE_CLIENTS)/node_modules/.installed ## Install the newest clients, run each against a gateway, write docs/clients/compatibility.md
 	@$(CLIENTS)/bin/python -m pytest -c tests/clients/pytest.ini --rootdir . tests/clients --table docs/clients/compatibility.md $(ARGS)
 
 check: $(VENV)/.dev ## Lint, format, types and import layers
