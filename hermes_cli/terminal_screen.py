@@ -10,16 +10,23 @@ from collections.abc import Callable
 from typing import TextIO, assert_never
 
 from hermes.core.events import (
+    ApprovalDecided,
+    ApprovalRequested,
     Event,
     Idle,
+    MessageKept,
     Notice,
     ReasoningDelta,
+    RunQueued,
+    RunStarted,
     SegmentEnd,
+    Steered,
     TextDelta,
     ToolFinished,
     ToolProgress,
     ToolStarted,
     TurnEnded,
+    TurnPaused,
     is_internal,
 )
 from hermes.tools.registry import Registry
@@ -72,7 +79,16 @@ class Screen:
                 self.line(self._style.yellow(f"! {readable(message)}"))
             case SegmentEnd() | TurnEnded():
                 self.end_line()
-            case Idle():
+            case (
+                Idle()
+                | MessageKept()
+                | ApprovalRequested()
+                | ApprovalDecided()
+                | Steered()
+                | RunQueued()
+                | RunStarted()
+                | TurnPaused()
+            ):
                 pass
             case _:
                 assert_never(event)

@@ -98,6 +98,7 @@ class AIAgent(Cooperative):
         tool_progress_callback: Callback = None,
         tool_complete_callback: Callback = None,
         notice_callback: Callback = None,
+        event_callback: Callback = None,
         clients: Callable[[], HttpClients] | None = None,
         parameters: TurnParameters | None = None,
         quiet_mode: bool = True,
@@ -138,6 +139,7 @@ class AIAgent(Cooperative):
         self.tool_progress_callback = tool_progress_callback
         self.tool_complete_callback = tool_complete_callback
         self.notice_callback = notice_callback
+        self.event_callback = event_callback
         self.last_activity = (time.monotonic(), "created")
         self.parameters = parameters or TurnParameters()
         self._session_db = session_db
@@ -319,6 +321,7 @@ class AIAgent(Cooperative):
                 tool_progress_callback=self.tool_progress_callback,
                 tool_complete_callback=self.tool_complete_callback,
                 notice_callback=self.notice_callback,
+                event_callback=self.event_callback,
             ),
         )
 

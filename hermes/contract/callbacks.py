@@ -9,9 +9,10 @@
 | `tool_progress_callback(kind, tool_name=, preview=)`  | `ToolProgress`   |
 | `tool_complete_callback(id, name, args, output)`      | `ToolFinished`   |
 | `notice_callback(code, message)`                      | `Notice`         |
+| `event_callback(event)`                               | what only a run's log knows |
 
-`Idle` and `TurnEnded` have no callback: the first belongs to a viewer, the second is the returned
-result or the raised error.
+The rest has no callback: `Idle` belongs to a viewer, the states of a run to its keeper, and the end
+is the returned result or the raised error.
 """
 
 from __future__ import annotations
@@ -21,17 +22,24 @@ from dataclasses import dataclass
 from typing import Any, assert_never
 
 from hermes.core.events import (
+    ApprovalDecided,
+    ApprovalRequested,
     Emit,
     Event,
     Idle,
+    MessageKept,
     Notice,
     ReasoningDelta,
+    RunQueued,
+    RunStarted,
     SegmentEnd,
+    Steered,
     TextDelta,
     ToolFinished,
     ToolProgress,
     ToolStarted,
     TurnEnded,
+    TurnPaused,
 )
 
 Callback = Callable[..., Any] | None
@@ -47,6 +55,7 @@ class Callbacks:
     tool_progress_callback: Callback = None
     tool_complete_callback: Callback = None
     notice_callback: Callback = None
+    event_callback: Callback = None
 
     def as_keywords(self) -> dict[str, Callback]:
         return {name: getattr(self, name) for name in self.__slots__}
@@ -76,6 +85,7 @@ def callbacks_for(emit: Emit) -> Callbacks:
             ToolFinished(call_id, name, args, output)
         ),
         notice_callback=lambda code, message: emit(Notice(code, message)),
+        event_callback=emit,
     )
 
 
@@ -96,7 +106,9 @@ def fire(event: Event, callbacks: Callbacks) -> None:
             _call(callbacks.tool_complete_callback, call_id, name, arguments, output)
         case Notice(code, message):
             _call(callbacks.notice_callback, code, message)
-        case Idle() | TurnEnded():
+        case MessageKept() | ApprovalRequested() | ApprovalDecided() | Steered():
+            _call(callbacks.event_callback, event)
+        case Idle() | RunQueued() | RunStarted() | TurnPaused() | TurnEnded():
             pass
         case _:
             assert_never(event)

@@ -7,6 +7,10 @@
     │   ├── Forbidden           403  the key is right, the wish is not allowed
     │   ├── NotFound            404  nothing has this id or path
     │   ├── MethodNotAllowed    405  the path exists, but not with this method
+    │   ├── Conflict            409  not as things stand: the session is busy, the key was used
+    │   │   ├── SessionBusy     409  another run is active in the session
+    │   │   └── IdempotencyConflict 409  the key belongs to another request
+    │   ├── EventsGone          410  the events asked for were deleted
     │   ├── BodyTooLarge        413  the body is over the configured limit
     │   ├── RateLimited         429  the provider wants us to slow down
     │   ├── AgentIncomplete     502  the agent ended without a usable answer
@@ -16,6 +20,7 @@
     ├── ProviderError           a model provider refused, broke off or answered nonsense
     │   └── ConnectionLost      its connection failed; trying again may help
     ├── Interrupted             somebody asked the running turn to stop
+    │   └── Fenced              another process owns what this one was working on
     └── AlreadyRunning          another process owns this home folder
 
 Inside the house we raise; only `server.dispatch` and the command line turn errors into answers.
@@ -95,6 +100,50 @@ class MethodNotAllowed(ApiError):
     default_code = "method_not_allowed"
 
 
+class Conflict(ApiError):
+    """The request is fine, but not as things stand."""
+
+    status = 409
+    type = "conflict_error"
+    default_code = "conflict"
+
+
+class SessionBusy(Conflict):
+    """Another run is active in the session; the answer carries `Retry-After`."""
+
+    default_code = "session_busy"
+
+    def __init__(self, session_id: str, active_run_id: str) -> None:
+        super().__init__(
+            f"Session '{session_id[:100]}' is at work on run {active_run_id}. Wait for it, stop it "
+            f"with POST /v1/runs/{active_run_id}/stop, or send X-Hermes-When-Busy: queue.",
+            headers={"Retry-After": "5"},
+            extra={"run_id": active_run_id},
+        )
+        self.active_run_id = active_run_id
+
+
+class IdempotencyConflict(Conflict):
+    """The idempotency key belongs to a request with another body."""
+
+    default_code = "idempotency_key_conflict"
+
+    def __init__(self) -> None:
+        super().__init__(
+            "This Idempotency-Key was used for a request with another body. Use a new key for a "
+            "new request.",
+            param="Idempotency-Key",
+        )
+
+
+class EventsGone(ApiError):
+    """The events asked for were deleted; `extra` carries what became of it all."""
+
+    status = 410
+    type = "invalid_request_error"
+    default_code = "events_gone"
+
+
 class BodyTooLarge(ApiError):
     """The request body is over the configured limit."""
 
@@ -166,6 +215,10 @@ class ConnectionLost(ProviderError):
 
 class Interrupted(HermesError):
     """Somebody asked the running turn to stop."""
+
+
+class Fenced(Interrupted):
+    """Another process owns what this one was working on; nothing more of it is kept."""
 
 
 class AlreadyRunning(HermesError):

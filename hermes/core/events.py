@@ -6,6 +6,7 @@ encoder that walks this union; every producer only ever emits its members.
 The laws of a log, enforced by `Laws` and relied on by every encoder:
 
 * `TurnEnded` comes last, and exactly once;
+* after `TurnPaused` the turn goes on with `RunStarted`, or ends;
 * a `ToolFinished` follows the `ToolStarted` with the same call id, once;
 * `SegmentEnd` closes a run of text, never a turn;
 * `Idle` carries nothing and is never stored.
@@ -17,6 +18,8 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from hermes.core.approvals import ApprovalRequest, Decision
+from hermes.core.messages import Message
 from hermes.core.turn import TurnResult
 
 
@@ -76,8 +79,62 @@ class Notice:
 
 
 @dataclass(frozen=True, slots=True)
+class MessageKept:
+    """A message of the turn is final: a finished step, from which the turn could go on."""
+
+    message: Message
+
+
+@dataclass(frozen=True, slots=True)
+class ApprovalRequested:
+    """A call will not be made before somebody says so."""
+
+    request: ApprovalRequest
+
+
+@dataclass(frozen=True, slots=True)
+class ApprovalDecided:
+    """Somebody decided about a call, or nobody did in time."""
+
+    approval_id: str
+    call_id: str
+    decision: Decision
+    by: str
+    """`client`, `timeout`, or `superseded` when something else was said instead."""
+
+
+@dataclass(frozen=True, slots=True)
+class Steered:
+    """The agent has been told what somebody said while it worked."""
+
+    steer_id: str
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class RunQueued:
+    """The run waits for others of its session, or for a free place."""
+
+    place: int
+
+
+@dataclass(frozen=True, slots=True)
+class RunStarted:
+    """The agent is at work: for the first time, after a decision, or after a restart."""
+
+    attempt: int
+
+
+@dataclass(frozen=True, slots=True)
 class Idle:
     """Nothing happened for a while; the line is still open."""
+
+
+@dataclass(frozen=True, slots=True)
+class TurnPaused:
+    """The turn waits for a decision; what the client is told meanwhile is in the result."""
+
+    result: TurnResult
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,7 +152,14 @@ Event = (
     | ToolProgress
     | ToolFinished
     | Notice
+    | MessageKept
+    | ApprovalRequested
+    | ApprovalDecided
+    | Steered
+    | RunQueued
+    | RunStarted
     | Idle
+    | TurnPaused
     | TurnEnded
 )
 

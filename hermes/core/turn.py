@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from enum import Enum
 from typing import Any
 
+from hermes.core.approvals import ApprovalRequest, Decision, Grant
 from hermes.core.messages import Content, Message, user
 
 
@@ -50,6 +51,18 @@ class ClientTools:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Resumption:
+    """A turn that was begun before: it paused for a decision, or its process died."""
+
+    messages: tuple[Message, ...]
+    """All of the turn so far, its opening included. They are recorded already."""
+    decisions: Mapping[str, Decision] = field(default_factory=dict)
+    """By call id. A call without an answer and without a decision has an unknown outcome."""
+    steps: int = 0
+    """How many messages were recorded: the next one has this number."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class TurnParameters:
     """How a turn is to be run, as far as a request may say so."""
 
@@ -70,6 +83,11 @@ class TurnParameters:
     """The configured model alias that answers; None: the agent itself."""
     is_plain: bool = False
     """The model alone: no tools of the server, no identity, nothing kept."""
+    can_ask: bool = False
+    """Whether somebody can be asked for approval; otherwise what would have to be is denied."""
+    grants: tuple[Grant, ...] = ()
+    """What was approved before, for longer than once."""
+    resumption: Resumption | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -97,6 +115,8 @@ class Outcome(Enum):
     COMPLETED = "completed"
     WAITING = "waiting"
     """The model called tools of the client; the next turn brings their results."""
+    ASKING = "asking"
+    """A call needs a person's approval; the turn goes on with the decision."""
     TRUNCATED = "truncated"
     """The model stopped at a limit (output length, iteration budget): the text is a beginning."""
     INTERRUPTED = "interrupted"
@@ -147,6 +167,8 @@ class TurnResult:
     """With FAILED, more about it, where more is known."""
     pending: Sequence[dict[str, Any]] = ()
     """With WAITING, the client's calls in the chat-completions shape."""
+    approvals: Sequence[ApprovalRequest] = ()
+    """With ASKING, what has to be decided."""
     messages: Sequence[Message] = ()
     """The transcript: the history the agent was given, then this turn (or this turn only)."""
     usage: Usage = field(default_factory=Usage)
@@ -156,4 +178,4 @@ class TurnResult:
     @property
     def is_complete(self) -> bool:
         """Whether the model said all it wanted to say."""
-        return self.outcome in (Outcome.COMPLETED, Outcome.WAITING)
+        return self.outcome in (Outcome.COMPLETED, Outcome.WAITING, Outcome.ASKING)

@@ -177,7 +177,7 @@ def _reasoning(result: TurnResult) -> str | None:
 def finish_reason(result: TurnResult, *, has_text: bool | None = None) -> str:
     """`has_text` tells what the reader has seen, where that is more than `result.text`."""
     match result.outcome:
-        case Outcome.COMPLETED:
+        case Outcome.COMPLETED | Outcome.ASKING:
             return "stop"
         case Outcome.WAITING:
             return "tool_calls"

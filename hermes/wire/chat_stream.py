@@ -11,16 +11,23 @@ from json.encoder import encode_basestring_ascii
 from typing import Any, assert_never
 
 from hermes.core.events import (
+    ApprovalDecided,
+    ApprovalRequested,
     Event,
     Idle,
+    MessageKept,
     Notice,
     ReasoningDelta,
+    RunQueued,
+    RunStarted,
     SegmentEnd,
+    Steered,
     TextDelta,
     ToolFinished,
     ToolProgress,
     ToolStarted,
     TurnEnded,
+    TurnPaused,
     is_internal,
 )
 from hermes.core.turn import TurnResult
@@ -87,6 +94,16 @@ class ChatEncoder:
                 self._answer.end_segment()
                 return b""
             case ToolProgress() | Notice():
+                return b""
+            case (
+                MessageKept()
+                | ApprovalRequested()
+                | ApprovalDecided()
+                | Steered()
+                | RunQueued()
+                | RunStarted()
+                | TurnPaused()
+            ):
                 return b""
             case _:
                 assert_never(event)

@@ -24,6 +24,7 @@ from hermes.wire.turn_output import output_items as output_items
 STATUSES = {
     Outcome.COMPLETED: "completed",
     Outcome.WAITING: "completed",
+    Outcome.ASKING: "completed",
     Outcome.TRUNCATED: "incomplete",
     Outcome.INTERRUPTED: "incomplete",
     Outcome.FAILED: "failed",

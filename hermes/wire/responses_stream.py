@@ -12,16 +12,23 @@ from json.encoder import encode_basestring_ascii
 from typing import Any, assert_never
 
 from hermes.core.events import (
+    ApprovalDecided,
+    ApprovalRequested,
     Event,
     Idle,
+    MessageKept,
     Notice,
     ReasoningDelta,
+    RunQueued,
+    RunStarted,
     SegmentEnd,
+    Steered,
     TextDelta,
     ToolFinished,
     ToolProgress,
     ToolStarted,
     TurnEnded,
+    TurnPaused,
     is_internal,
 )
 from hermes.core.ids import new_id
@@ -91,6 +98,16 @@ class ResponsesEncoder:
             case Idle():
                 return KEEPALIVE
             case ToolProgress() | Notice():
+                return b""
+            case (
+                MessageKept()
+                | ApprovalRequested()
+                | ApprovalDecided()
+                | Steered()
+                | RunQueued()
+                | RunStarted()
+                | TurnPaused()
+            ):
                 return b""
             case _:
                 assert_never(event)

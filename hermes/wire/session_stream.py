@@ -9,16 +9,23 @@ from json.encoder import encode_basestring_ascii
 from typing import Any, assert_never
 
 from hermes.core.events import (
+    ApprovalDecided,
+    ApprovalRequested,
     Event,
     Idle,
+    MessageKept,
     Notice,
     ReasoningDelta,
+    RunQueued,
+    RunStarted,
     SegmentEnd,
+    Steered,
     TextDelta,
     ToolFinished,
     ToolProgress,
     ToolStarted,
     TurnEnded,
+    TurnPaused,
     is_internal,
 )
 from hermes.core.messages import Message
@@ -75,6 +82,16 @@ class SessionEncoder:
                 return b""
             case TurnEnded(result):
                 return self._end(result)
+            case (
+                MessageKept()
+                | ApprovalRequested()
+                | ApprovalDecided()
+                | Steered()
+                | RunQueued()
+                | RunStarted()
+                | TurnPaused()
+            ):
+                return b""
             case _:
                 assert_never(event)
 

@@ -16,16 +16,23 @@ from hermes.contract.callbacks import (
     item_to_event,
 )
 from hermes.core.events import (
+    ApprovalDecided,
+    ApprovalRequested,
     Event,
     Idle,
+    MessageKept,
     Notice,
     ReasoningDelta,
+    RunQueued,
+    RunStarted,
     SegmentEnd,
+    Steered,
     TextDelta,
     ToolFinished,
     ToolProgress,
     ToolStarted,
     TurnEnded,
+    TurnPaused,
 )
 from hermes.core.turn import TurnResult
 
@@ -125,4 +132,6 @@ def test_a_strange_item_in_a_queue_becomes_a_notice_and_ends_nothing(item: objec
 def test_every_kind_of_event_is_either_called_back_or_known_not_to_be() -> None:
     """A new member of the union has to be given its place in the table."""
     table = {TextDelta, SegmentEnd, ReasoningDelta, ToolStarted, ToolProgress, ToolFinished, Notice}
-    assert table | {Idle, TurnEnded} == set(get_args(Event))
+    passed_on = {MessageKept, ApprovalRequested, ApprovalDecided, Steered}
+    silent = {Idle, RunQueued, RunStarted, TurnPaused, TurnEnded}
+    assert table | passed_on | silent == set(get_args(Event))

@@ -266,7 +266,7 @@ async def test_a_turn_passes_every_keyword_and_turns_callbacks_into_events() -> 
         "agent_ref": agent_ref,
         "parameters": CALL.parameters,
     }
-    assert len(callbacks) == 6
+    assert len(callbacks) == 7
     assert all(callable(callback) for callback in callbacks.values())
 
 
@@ -279,4 +279,4 @@ async def test_a_turn_nobody_watches_has_no_callbacks() -> None:
 
     await run_turn(ask, CALL, None, [None])
     callbacks = [value for name, value in seen.items() if name.endswith("_callback")]
-    assert callbacks == [None] * 6
+    assert callbacks == [None] * 7

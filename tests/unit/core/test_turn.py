@@ -39,4 +39,4 @@ def test_every_field_of_usage_is_added() -> None:
 
 def test_a_turn_is_complete_when_the_model_said_all_it_wanted() -> None:
     complete = [outcome for outcome in Outcome if TurnResult(outcome=outcome).is_complete]
-    assert complete == [Outcome.COMPLETED, Outcome.WAITING]
+    assert complete == [Outcome.COMPLETED, Outcome.WAITING, Outcome.ASKING]
