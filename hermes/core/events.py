@@ -142,6 +142,8 @@ class TurnEnded:
     """The turn is over; nothing follows."""
 
     result: TurnResult
+    status: str | None = None
+    """The final `RunStatus` of a durable run, by its value; None in a turn that is not kept."""
 
 
 Event = (
