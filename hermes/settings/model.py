@@ -136,6 +136,33 @@ class FileSettings:
     max_characters: int = 400_000
 
 
+ApprovalAction = Literal["allow", "ask", "deny"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ApprovalRule:
+    """What is done about the calls it fits. Patterns are globs: `*`, `?` and `[abc]`."""
+
+    tool: str = "*"
+    pattern: str = "*"
+    """Over what the call would do: the whole command, or the path of the file."""
+    key: str = "*"
+    """The name of the key that asked."""
+    action: ApprovalAction
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ApprovalSettings:
+    """Which tool calls need a person's approval."""
+
+    mode: ApprovalAction = "ask"
+    """What becomes of destructive calls that no rule fits: asked about, allowed, or denied."""
+    timeout_seconds: float = 900.0
+    """A question that nobody answers for this long is answered with no."""
+    rules: tuple[ApprovalRule, ...] = ()
+    """The first one that fits decides, before anything else does."""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LogSettings:
     """What is logged, and in which form."""
@@ -154,6 +181,7 @@ class Settings:
     log: LogSettings
     fetch: FetchSettings = field(default_factory=FetchSettings)
     files: FileSettings = field(default_factory=FileSettings)
+    approvals: ApprovalSettings = field(default_factory=ApprovalSettings)
     profile: str = "default"
     models: Mapping[str, AliasSettings] = field(default_factory=lambda: NOTHING_SET)
     """The models that clients may ask for beside the agent, by name."""
