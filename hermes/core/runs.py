@@ -6,12 +6,17 @@ The store of runs is described in `hermes.core.run_ports`; what happens in a run
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import Enum
 from typing import Any
 
 from hermes.core.events import Event
+
+LONGEST_GRACE = 86_400.0
+"""Seconds. Whoever wants more wants `detach`."""
+_SECONDS = re.compile(r"[0-9]{1,5}(\.[0-9]{1,3})?")
 
 
 class RunStatus(Enum):
@@ -55,10 +60,20 @@ class Disconnect:
     grace: float | None = 0.0
     """0: stop at once. None: never stop."""
 
+    @classmethod
+    def parse(cls, text: str) -> Disconnect:
+        """`cancel`, `detach` or `grace:<seconds>`; `ValueError` for anything else."""
+        word, colon, seconds = text.strip().lower().partition(":")
+        if not colon and word in ("cancel", "detach"):
+            return cls(0.0 if word == "cancel" else None)
+        if word != "grace" or not _SECONDS.fullmatch(seconds) or float(seconds) > LONGEST_GRACE:
+            raise ValueError(f"no disconnect policy: {text!r}")
+        return cls(float(seconds))
+
     def __str__(self) -> str:
         if self.grace is None:
             return "detach"
-        return f"grace:{self.grace:g}" if self.grace else "cancel"
+        return f"grace:{self.grace:.9g}" if self.grace else "cancel"
 
 
 CANCEL, DETACH = Disconnect(0.0), Disconnect(None)

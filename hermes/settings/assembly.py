@@ -16,8 +16,10 @@ from hermes.settings.model import (
     FileSettings,
     ListenerSettings,
     LogSettings,
+    RunSettings,
     Settings,
 )
+from hermes.settings.run_options import RUN_OPTIONS
 
 _LISTENER = (
     "host",
@@ -45,6 +47,7 @@ _AGENT = (
 )
 _FETCH = ("allow_http", "allow_private", "max_bytes", "timeout_seconds")
 _FILES = ("max_bytes", "max_total_bytes", "expire_days", "max_pages", "max_characters")
+_RUNS = tuple(option.name.removeprefix("runs.") for option in RUN_OPTIONS)
 _KEYS_IN_FILE = ("api_key", "fallback.api_key", "server.key", "headers")
 
 
@@ -75,6 +78,7 @@ class Assembly:
             log=LogSettings(**self._values("log", ("level", "format"))),
             fetch=FetchSettings(**self._values("fetch", _FETCH)),
             files=FileSettings(**self._values("files", _FILES)),
+            runs=RunSettings(**self._values("runs", _RUNS)),
             **({"profile": self._found["profile"].value} if "profile" in self._found else {}),
             sources=self._sources(),
             warnings=self._warnings(),

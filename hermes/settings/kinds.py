@@ -9,11 +9,13 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from enum import Enum
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
 
 from hermes.core.errors import SettingsError
+from hermes.core.runs import Disconnect
 from hermes.settings.redaction import mask
 from hermes.settings.words import SECRET, kind_of
 
@@ -168,10 +170,20 @@ def one_of(*names: str) -> Kind:
     return Kind("one of " + ", ".join(names), read)
 
 
+def member_of(choices: type[Enum]) -> Kind:
+    """One of an enum's values; read into the enum."""
+    names = one_of(*(str(choice.value) for choice in choices))
+    return Kind(names.allowed, lambda value: choices(names.read(value)))
+
+
 LINE = Kind("text on one line (in quotes if YAML takes it for something else)", _line)
 PROSE = Kind("text", _text)
 KEY = Kind("text on one line, in quotes", _line, is_secret=True)
 YES_OR_NO = Kind("true or false", _yes_or_no)
+DISCONNECT = Kind(
+    "cancel, detach, or grace:<seconds> such as grace:30",
+    lambda value: Disconnect.parse(_line(value)),
+)
 URL = Kind("a URL such as https://api.example.com/v1, without user name or password", _url)
 HEADERS = Kind("a section of header names with text values", _headers, is_secret=True)
 FOLDER = Kind("the path of a folder", lambda value: Path(_line(value)).expanduser())

@@ -12,10 +12,12 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Any, Literal
 
+from hermes.core.runs import CANCEL, Disconnect, WhenBusy
 from hermes.settings.redaction import names_a_secret
 
 ReasoningEffort = Literal["none", "minimal", "low", "medium", "high", "xhigh"]
 ToolForm = Literal["auto", "default", "mcp", "open_webui", "reasoning", "hidden"]
+_A_MOMENT = Disconnect(30.0)
 NOTHING_SET: Mapping[str, Any] = MappingProxyType({})
 
 
@@ -164,6 +166,34 @@ class ApprovalSettings:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class RunSettings:
+    """What becomes of runs, how many there may be, and how long they are kept."""
+
+    disconnect_chat: Disconnect = CANCEL
+    """When the client of a chat completion leaves; a request may say otherwise, like below."""
+    disconnect_responses: Disconnect = _A_MOMENT
+    disconnect_sessions: Disconnect = _A_MOMENT
+    when_busy: WhenBusy = WhenBusy.QUEUE
+    recovery: Literal["interrupt", "resume"] = "interrupt"
+    """What becomes of a run whose process died."""
+    max_attempts: int = 3
+    """How often a run is taken up before it is given up."""
+    max_concurrent: int = 1000
+    max_per_key: int = 0
+    """0: no limit but `max_concurrent`."""
+    max_queued: int = 1000
+    max_seconds: float = 0.0
+    """For runs that say nothing themselves; 0: no limit."""
+    stalled_write_seconds: float = 60.0
+    """A client that reads nothing for this long is cut off."""
+    keep_deltas_hours: int = 24
+    """After the end of the run."""
+    keep_days: int = 30
+    """After the end of the run."""
+    max_bytes: int = 1024 * 1024 * 1024
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class LogSettings:
     """What is logged, and in which form."""
 
@@ -182,6 +212,7 @@ class Settings:
     fetch: FetchSettings = field(default_factory=FetchSettings)
     files: FileSettings = field(default_factory=FileSettings)
     approvals: ApprovalSettings = field(default_factory=ApprovalSettings)
+    runs: RunSettings = field(default_factory=RunSettings)
     profile: str = "default"
     models: Mapping[str, AliasSettings] = field(default_factory=lambda: NOTHING_SET)
     """The models that clients may ask for beside the agent, by name."""

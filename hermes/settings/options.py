@@ -1,33 +1,14 @@
-"""The table of options: every setting once, with the names it has on each way in.
-
-`name` is what overrides use, `config` the key in config.yaml, `env` the variable. `default` is the
-default in words, for the documentation; the value itself stands in `hermes.settings.model`.
-"""
+"""The table of options: every setting once, with the names it has on each way in."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from types import MappingProxyType
 
 from hermes.settings import kinds
 from hermes.settings.known_providers import API_MODES, KNOWN
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Option:
-    name: str
-    kind: kinds.Kind
-    sentence: str
-    default: str = "none"
-    config: str = ""
-    env: str = ""
-
-    @property
-    def flag(self) -> str:
-        """How the command line spells it."""
-        return "--" + self.name.rpartition(".")[2].replace("_", "-")
-
+from hermes.settings.option import Option
+from hermes.settings.run_options import RUN_OPTIONS
 
 _SECONDS = kinds.seconds(0, 3600)
 _API_MODE = kinds.one_of(*API_MODES)
@@ -406,7 +387,10 @@ _REST = (
 )
 
 OPTIONS: Mapping[str, Option] = MappingProxyType(
-    {option.name: option for option in _LISTENER + _PROVIDERS + _AGENT + _ATTACHMENTS + _REST}
+    {
+        option.name: option
+        for option in _LISTENER + _PROVIDERS + _AGENT + _ATTACHMENTS + RUN_OPTIONS + _REST
+    }
 )
 
 HOLDERS: Mapping[str, str] = MappingProxyType(

@@ -41,6 +41,11 @@ def chat_db(home: Path) -> Path:
     return home / "chats.db"
 
 
+def run_db(home: Path) -> Path:
+    """Runs, their events, and what was asked and approved in them."""
+    return home / "runs.db"
+
+
 def status_file(home: Path) -> Path:
     return home / "gateway_state.json"
 

@@ -10,7 +10,13 @@ from hermes.settings.documented import DOCUMENTED
 from hermes.settings.gateway_config import gateway_config
 from hermes.settings.known_providers import KNOWN
 from hermes.settings.loading import load_settings
-from hermes.settings.model import AgentSettings, ListenerSettings, LogSettings, ProviderSettings
+from hermes.settings.model import (
+    AgentSettings,
+    ListenerSettings,
+    LogSettings,
+    ProviderSettings,
+    RunSettings,
+)
 from hermes.settings.options import HOLDERS, OPTIONS
 
 
@@ -74,7 +80,11 @@ def test_every_sentence_is_one() -> None:
 
 def test_every_field_of_the_settings_has_an_option() -> None:
     names = set(OPTIONS) - set(HOLDERS)
-    for section, kind in (("listener", ListenerSettings), ("log", LogSettings)):
+    for section, kind in (
+        ("listener", ListenerSettings),
+        ("runs", RunSettings),
+        ("log", LogSettings),
+    ):
         assert {f"{section}.{field.name}" for field in dataclasses.fields(kind)} == {
             name for name in names if name.startswith(f"{section}.")
         }
@@ -89,13 +99,18 @@ def test_documented_defaults_are_the_real_ones(tmp_path: Path) -> None:
     agent = AgentSettings(
         provider=ProviderSettings(provider="demo", model="demo"), workspace=tmp_path
     )
-    real = {"listener": ListenerSettings(), "agent": agent, "log": LogSettings()}
+    runs = RunSettings()
+    real = {"listener": ListenerSettings(), "agent": agent, "runs": runs, "log": LogSettings()}
     provider = agent.provider
     for name, option in OPTIONS.items():
         section, _, field = name.partition(".")
         value = getattr(real.get(section), field, None) or getattr(provider, field, None)
+        if section == "runs":
+            value = getattr(runs, field)
         if isinstance(value, int | float):
             shown = str(value).lower() if isinstance(value, bool) else f"{value:.15g}"
             assert option.default == shown, name
         elif value and name in ("listener.host", "log.level", "log.format", "agent.transport"):
             assert option.default == value, name
+        elif section == "runs":
+            assert option.default == str(getattr(value, "value", value)), name
