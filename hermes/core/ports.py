@@ -24,8 +24,13 @@ class Transcript(Protocol):
         tool_calls: Sequence[dict[str, Any]] | None = None,
         tool_call_id: str | None = None,
         tool_name: str | None = None,
+        run_id: str | None = None,
+        step: int | None = None,
     ) -> int:
-        """Returns once the message is committed."""
+        """Returns once the message is committed. A step of a run is only ever kept once.
+
+        `run_id` and `step` are passed for the messages of durable runs only.
+        """
 
 
 class SessionStore(Transcript, Protocol):
@@ -43,7 +48,10 @@ class SessionStore(Transcript, Protocol):
 
     def get_messages(self, session_id: str) -> list[dict[str, Any]]: ...
 
-    def get_messages_as_conversation(self, session_id: str) -> list[Message]: ...
+    def get_messages_as_conversation(
+        self, session_id: str, *, without_run: str | None = None
+    ) -> list[Message]:
+        """`without_run`, passed for durable runs only, leaves out what that run has said."""
 
     def fork_session(self, session_id: str, new_id: str, *, title: str | None = None) -> str: ...
 

@@ -13,43 +13,9 @@ from typing import Any
 
 from hermes.core.messages import Content, Message
 from hermes.store.database import Database
-from hermes.store.encoding import bind, from_json, plain, to_json
+from hermes.store.encoding import bind, from_json, from_stored, plain, to_json
 from hermes.store.errors import SessionExists, UnknownSession
-from hermes.store.migrations import Migration
-
-_MIGRATIONS: tuple[Migration, ...] = (
-    (
-        """
-        CREATE TABLE sessions (
-            number INTEGER PRIMARY KEY,         -- in order of creation; never shown
-            id TEXT NOT NULL UNIQUE,
-            source TEXT NOT NULL,
-            model TEXT,
-            title TEXT,
-            parent_session_id TEXT,             -- kept when the parent is deleted
-            end_reason TEXT,
-            started_at REAL NOT NULL,
-            ended_at REAL,
-            updated_at REAL NOT NULL,           -- the last change of any kind
-            message_count INTEGER NOT NULL DEFAULT 0
-        )
-        """,
-        "CREATE INDEX sessions_by_activity ON sessions (updated_at, number)",
-        """
-        CREATE TABLE messages (
-            id INTEGER PRIMARY KEY,
-            session_id TEXT NOT NULL REFERENCES sessions (id) ON DELETE CASCADE,
-            role TEXT NOT NULL,
-            content TEXT NOT NULL,              -- JSON: a text, a list of parts or null
-            tool_calls TEXT,                    -- JSON
-            tool_call_id TEXT,
-            tool_name TEXT,
-            timestamp REAL NOT NULL
-        )
-        """,
-        "CREATE INDEX messages_by_session ON messages (session_id)",
-    ),
-)
+from hermes.store.session_schema import MIGRATIONS
 
 _SESSION = (
     "SELECT id, source, model, title, parent_session_id, end_reason,"
@@ -57,8 +23,14 @@ _SESSION = (
 )
 
 _APPEND = """
-    INSERT INTO messages (session_id, role, content, tool_calls, tool_call_id, tool_name, timestamp)
-    VALUES (:session_id, :role, :content, :tool_calls, :tool_call_id, :tool_name, :now)
+    INSERT INTO messages
+        (session_id, role, content, tool_calls, tool_call_id, tool_name, run_id, step, timestamp)
+    VALUES
+        (:session_id, :role, :content, :tool_calls, :tool_call_id, :tool_name, :run_id, :step, :now)
+"""
+
+_FIND_STEP = """
+    SELECT id FROM messages WHERE session_id = :session_id AND run_id = :run_id AND step = :step
 """
 
 _FORK = """
@@ -74,6 +46,8 @@ _COPY_MESSAGES = """
 """
 
 _LARGEST_INTEGER = 2**63 - 1
+_NO_RUN = ""
+"""A run id that no message has, not even one that no run said."""
 
 
 class SessionDB:
@@ -81,7 +55,7 @@ class SessionDB:
 
     def __init__(self, path: Path | str, *, clock: Callable[[], float] = time.time) -> None:
         self._clock = clock
-        self._database = Database(Path(path), _MIGRATIONS)
+        self._database = Database(Path(path), MIGRATIONS)
 
     def create_session(self, session_id: str, source: str, model: str | None = None) -> str:
         """Make sure the session exists; an existing one is left as it is."""
@@ -129,8 +103,13 @@ class SessionDB:
         tool_calls: Sequence[dict[str, Any]] | None = None,
         tool_call_id: str | None = None,
         tool_name: str | None = None,
+        run_id: str | None = None,
+        step: int | None = None,
     ) -> int:
-        """Returns the message's id once it is committed; raises `UnknownSession`."""
+        """Returns the message's id once it is committed; raises `UnknownSession`.
+
+        A step of a run that is there already is left as it is, and has the id it had.
+        """
         message = bind(
             session_id=session_id,
             role=role,
@@ -138,32 +117,34 @@ class SessionDB:
             tool_calls=to_json(list(tool_calls)) if tool_calls else None,
             tool_call_id=tool_call_id,
             tool_name=tool_name,
+            run_id=run_id,
+            step=step,
         )
-
-        def job(connection: sqlite3.Connection) -> int:
-            now = self._clock()
-            _count_message(connection, session_id, now)
-            appended = connection.execute(_APPEND, {**message, "now": now})
-            assert appended.lastrowid is not None
-            return appended.lastrowid
-
-        return self._database.write(job)
+        return self._database.write(
+            lambda connection: _append(connection, {**message, "now": self._clock()})
+        )
 
     def get_messages(self, session_id: str) -> list[dict[str, Any]]:
         """The session's messages in order, each with its `id` and `timestamp`."""
         statement = (
-            "SELECT id, role, content, timestamp, tool_calls, tool_call_id, tool_name"
+            "SELECT id, role, content, timestamp, tool_calls, tool_call_id, tool_name, run_id, step"
             " FROM messages WHERE session_id = :id ORDER BY id"
         )
         return [_message(row) for row in self._rows(statement, id=session_id)]
 
-    def get_messages_as_conversation(self, session_id: str) -> list[Message]:
-        """The session's messages in order, in the chat-completions shape and nothing else."""
+    def get_messages_as_conversation(
+        self, session_id: str, *, without_run: str | None = None
+    ) -> list[Message]:
+        """The session's messages in order, in the chat-completions shape and nothing else.
+
+        `without_run` leaves out what one run has said so far.
+        """
         statement = (
             "SELECT role, content, tool_calls, tool_call_id"
-            " FROM messages WHERE session_id = :id ORDER BY id"
+            " FROM messages WHERE session_id = :id AND run_id IS NOT :run ORDER BY id"
         )
-        return [_message(row) for row in self._rows(statement, id=session_id)]
+        rows = self._rows(statement, id=session_id, run=without_run or _NO_RUN)
+        return [_message(row) for row in rows]
 
     def fork_session(self, session_id: str, new_id: str, *, title: str | None = None) -> str:
         """Copy a session and its messages under `new_id`, and end the source as "branched".
@@ -195,13 +176,25 @@ class SessionDB:
         return [plain(row) for row in rows]
 
 
-def _count_message(connection: sqlite3.Connection, session_id: str, now: float) -> None:
+def _append(connection: sqlite3.Connection, message: dict[str, Any]) -> int:
+    if message["run_id"] is not None:
+        found = connection.execute(_FIND_STEP, message).fetchone()
+        if found is not None:
+            return int(found["id"])
+    _count_message(connection, message)
+    appended = connection.execute(_APPEND, message)
+    assert appended.lastrowid is not None
+    return appended.lastrowid
+
+
+def _count_message(connection: sqlite3.Connection, message: dict[str, Any]) -> None:
     counted = connection.execute(
-        "UPDATE sessions SET message_count = message_count + 1, updated_at = :now WHERE id = :id",
-        bind(id=session_id, now=now),
+        "UPDATE sessions SET message_count = message_count + 1, updated_at = :now"
+        " WHERE id = :session_id",
+        message,
     )
     if not counted.rowcount:
-        raise UnknownSession(session_id)
+        raise UnknownSession(from_stored(message["session_id"]))
 
 
 def _fork(

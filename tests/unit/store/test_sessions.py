@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import signal
+import sqlite3
 import subprocess
 import sys
 import tempfile
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import closing
 from pathlib import Path
 from threading import Barrier
 from typing import Any
@@ -19,6 +21,8 @@ import hermes_state
 from hermes.core.errors import HermesError
 from hermes.core.ports import SessionStore
 from hermes.store.errors import SessionExists, StoreClosed, UnknownSession
+from hermes.store.migrations import migrate
+from hermes.store.session_schema import MIGRATIONS
 from hermes.store.sessions import SessionDB
 from tests.unit.store.test_encoding import json_values, texts
 
@@ -127,6 +131,66 @@ def test_a_conversation_has_the_chat_shape_and_nothing_else(sessions: SessionDB)
         {"role": "tool", "content": "seen", "tool_call_id": "call_1"},
         {"role": "assistant", "content": "Done."},
     ]
+
+
+def test_a_step_of_a_run_is_kept_once_per_session(sessions: SessionDB) -> None:
+    sessions.create_session("s", "api")
+    sessions.create_session("other", "api")
+    first = sessions.append_message("s", "user", "look", run_id="run_1", step=0)
+    again = sessions.append_message("s", "user", "look again", run_id="run_1", step=0)
+    others = [
+        sessions.append_message("s", "assistant", "seen", run_id="run_1", step=1),
+        sessions.append_message("s", "user", "look", run_id="run_2", step=0),
+        sessions.append_message("other", "user", "look", run_id="run_1", step=0),
+        sessions.append_message("s", "user", "look"),
+        sessions.append_message("s", "user", "look"),
+    ]
+    assert again == first
+    assert len({first, *others}) == 6
+    assert contents(sessions, "s") == ["look", "seen", "look", "look", "look"]
+    session = sessions.get_session("s")
+    assert session is not None
+    assert session["message_count"] == 5
+    assert [(each.get("run_id"), each.get("step")) for each in sessions.get_messages("s")] == [
+        ("run_1", 0),
+        ("run_1", 1),
+        ("run_2", 0),
+        (None, None),
+        (None, None),
+    ]
+
+
+def test_a_conversation_can_be_read_without_one_of_its_runs(sessions: SessionDB) -> None:
+    sessions.create_session("s", "api")
+    sessions.append_message("s", "user", "before")
+    sessions.append_message("s", "user", "first", run_id="run_1", step=0)
+    sessions.append_message("s", "user", "second", run_id="run_2", step=0)
+
+    def told(without: str | None) -> list[Any]:
+        conversation = sessions.get_messages_as_conversation("s", without_run=without)
+        return [message["content"] for message in conversation]
+
+    assert told("run_1") == ["before", "second"]
+    assert told("run_2") == ["before", "first"]
+    assert told("run_3") == told(None) == ["before", "first", "second"]
+
+
+def test_a_file_of_the_first_version_gets_what_it_lacks(tmp_path: Path) -> None:
+    path = tmp_path / "state.db"
+    with closing(sqlite3.connect(path, isolation_level=None)) as connection:
+        migrate(connection, MIGRATIONS[:1], str(path))
+        connection.execute(
+            "INSERT INTO sessions (id, source, started_at, updated_at, message_count)"
+            " VALUES ('s', 'api', 1, 1, 1)"
+        )
+        connection.execute(
+            "INSERT INTO messages (session_id, role, content, timestamp)"
+            " VALUES ('s', 'user', '\"hello\"', 1)"
+        )
+    store = SessionDB(path)
+    store.append_message("s", "assistant", "hello", run_id="run_1", step=1)
+    assert contents(store, "s") == ["hello", "hello"]
+    store.close()
 
 
 def test_appending_counts_and_marks_the_session_as_changed(tmp_path: Path) -> None:
