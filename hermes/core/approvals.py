@@ -8,9 +8,9 @@ from dataclasses import dataclass
 from enum import Enum
 from typing import Any
 
-_LETTERS = "ABCDEFGHJKLMNPQRSTUVWXYZ23456789"
+CODE_LETTERS = "ABCDEFGHJKLMNPQRSTUVWXYZ23456789"
 """Without those that look alike."""
-_CODE_LENGTH = 5
+CODE_LENGTH = 5
 
 
 class Decision(Enum):
@@ -57,4 +57,4 @@ class Grant:
 
 
 def new_code() -> str:
-    return "".join(secrets.choice(_LETTERS) for _ in range(_CODE_LENGTH))
+    return "".join(secrets.choice(CODE_LETTERS) for _ in range(CODE_LENGTH))

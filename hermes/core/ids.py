@@ -1,4 +1,4 @@
-"""Identifiers: random ones with a telling prefix, and the derived chat session id."""
+"""Identifiers with a telling prefix: random ones, and ones that are derived from others."""
 
 from __future__ import annotations
 
@@ -9,6 +9,12 @@ import secrets
 def new_id(prefix: str) -> str:
     """A fresh, unguessable id such as `resp_6f0c…` (96 random bits)."""
     return prefix + secrets.token_hex(12)
+
+
+def derived_id(prefix: str, seed: str, number: int) -> str:
+    """The same id for the same seed and number, in every process; as hard to guess as the seed."""
+    digest = hashlib.sha256(f"{seed}\x00{number}".encode(errors="surrogatepass")).hexdigest()
+    return prefix + digest[:24]
 
 
 def derive_chat_session_id(system_prompt: str | None, first_user_message: str) -> str:

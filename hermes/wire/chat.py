@@ -51,7 +51,7 @@ class ChatHead:
 def parse_chat(body: Mapping[str, Any]) -> ChatRequest:
     """Fields we do not know are noted as ignored; what we cannot do is refused by name."""
     parameters = read_parameters(body)
-    messages = [_message(raw, f"messages[{at}]") for at, raw in enumerate(_messages(body))]
+    messages = read_messages(_messages(body), param="messages")
     conversation = split(messages, param="messages")
     options = mapping(body, "stream_options") or {}
     return ChatRequest(
@@ -70,7 +70,7 @@ def parse_chat(body: Mapping[str, Any]) -> ChatRequest:
     )
 
 
-def _messages(body: Mapping[str, Any]) -> list[Any]:
+def _messages(body: Mapping[str, Any]) -> Any:
     messages = body.get("messages")
     if messages is None or messages == []:
         raise InvalidRequest(
@@ -78,9 +78,14 @@ def _messages(body: Mapping[str, Any]) -> list[Any]:
             param="messages",
             code="missing_required_parameter",
         )
-    if not isinstance(messages, list):
-        raise wrong_type("messages", "a list of messages", messages)
     return messages
+
+
+def read_messages(value: Any, *, param: str) -> list[Message]:
+    """A list of messages in the chat shape."""
+    if not isinstance(value, list):
+        raise wrong_type(param, "a list of messages", value)
+    return [_message(raw, f"{param}[{at}]") for at, raw in enumerate(value)]
 
 
 def _message(raw: Any, param: str) -> Message:
