@@ -12,7 +12,7 @@
     │   │   └── IdempotencyConflict 409  the key belongs to another request
     │   ├── EventsGone          410  the events asked for were deleted
     │   ├── BodyTooLarge        413  the body is over the configured limit
-    │   ├── RateLimited         429  the provider wants us to slow down
+    │   ├── RateLimited         429  too much at once: for the provider, or for this gateway
     │   ├── AgentIncomplete     502  the agent ended without a usable answer
     │   ├── ProviderFailed      502  the provider failed in a way that waiting does not mend
     │   └── Unavailable         503  not now; try again after a while
@@ -153,7 +153,7 @@ class BodyTooLarge(ApiError):
 
 
 class RateLimited(ApiError):
-    """The provider wants us to slow down; the answer carries `Retry-After`."""
+    """Too much at once, for the provider or for this gateway; the answer carries `Retry-After`."""
 
     status = 429
     type = "rate_limit_error"

@@ -8,10 +8,12 @@ from typing import Any
 
 from hermes.settings import paths, provider_choice
 from hermes.settings.aliases import alias_holds_key, read_aliases
+from hermes.settings.approval_rules import read_rules
 from hermes.settings.config_yaml import PREFIX, ConfigFile
 from hermes.settings.layers import Found, Layer
 from hermes.settings.model import (
     AgentSettings,
+    ApprovalSettings,
     FetchSettings,
     FileSettings,
     ListenerSettings,
@@ -79,6 +81,10 @@ class Assembly:
             fetch=FetchSettings(**self._values("fetch", _FETCH)),
             files=FileSettings(**self._values("files", _FILES)),
             runs=RunSettings(**self._values("runs", _RUNS)),
+            approvals=ApprovalSettings(
+                **self._values("approvals", ("mode", "timeout_seconds")),
+                rules=read_rules(self._config),
+            ),
             **({"profile": self._found["profile"].value} if "profile" in self._found else {}),
             sources=self._sources(),
             warnings=self._warnings(),

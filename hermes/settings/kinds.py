@@ -133,6 +133,12 @@ def _headers(value: object) -> dict[str, str]:
     return {_matching(_HEADER_NAME, name): _line(text) for name, text in value.items()}
 
 
+def _list(value: object) -> list[object]:
+    if not isinstance(value, list | tuple):
+        raise ValueError
+    return list(value)
+
+
 def _list_of(read: Callable[[object], str]) -> Callable[[object], tuple[str, ...]]:
     # Through a dict, which drops repetitions and keeps the order.
     return lambda value: tuple(dict.fromkeys(read(part) for part in _parts(value)))
@@ -180,6 +186,7 @@ LINE = Kind("text on one line (in quotes if YAML takes it for something else)", 
 PROSE = Kind("text", _text)
 KEY = Kind("text on one line, in quotes", _line, is_secret=True)
 YES_OR_NO = Kind("true or false", _yes_or_no)
+LIST = Kind("a list of sections", _list)
 DISCONNECT = Kind(
     "cancel, detach, or grace:<seconds> such as grace:30",
     lambda value: Disconnect.parse(_line(value)),

@@ -8,7 +8,7 @@ from types import MappingProxyType
 from hermes.settings import kinds
 from hermes.settings.known_providers import API_MODES, KNOWN
 from hermes.settings.option import Option
-from hermes.settings.run_options import RUN_OPTIONS
+from hermes.settings.run_options import APPROVAL_OPTIONS, RUN_OPTIONS
 
 _SECONDS = kinds.seconds(0, 3600)
 _API_MODE = kinds.one_of(*API_MODES)
@@ -389,7 +389,13 @@ _REST = (
 OPTIONS: Mapping[str, Option] = MappingProxyType(
     {
         option.name: option
-        for option in _LISTENER + _PROVIDERS + _AGENT + _ATTACHMENTS + RUN_OPTIONS + _REST
+        for option in _LISTENER
+        + _PROVIDERS
+        + _AGENT
+        + _ATTACHMENTS
+        + RUN_OPTIONS
+        + APPROVAL_OPTIONS
+        + _REST
     }
 )
 

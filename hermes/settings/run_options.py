@@ -1,4 +1,4 @@
-"""The options of runs: what becomes of them, how many there may be, how long they are kept."""
+"""The options of runs: their policies and limits, how long they are kept, what must be approved."""
 
 from __future__ import annotations
 
@@ -110,6 +110,29 @@ _RETENTION = (
         config="runs.max_bytes",
         default="1073741824",
         sentence="How much all runs may take; beyond it the oldest finished ones are deleted.",
+    ),
+)
+
+APPROVAL_OPTIONS = (
+    Option(
+        name="approvals.mode",
+        kind=kinds.one_of("ask", "allow", "deny"),
+        config="approvals.mode",
+        default="ask",
+        sentence="What becomes of destructive tool calls that no rule fits.",
+    ),
+    Option(
+        name="approvals.timeout_seconds",
+        kind=kinds.seconds(1, 604_800),
+        config="approvals.timeout_seconds",
+        default="900",
+        sentence="A question that nobody answers for this long is answered with no.",
+    ),
+    Option(
+        name="approvals.rules",
+        kind=kinds.LIST,
+        config="approvals.rules",
+        sentence="What is done about certain calls; the first rule that fits decides.",
     ),
 )
 

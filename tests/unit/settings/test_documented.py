@@ -12,6 +12,7 @@ from hermes.settings.known_providers import KNOWN
 from hermes.settings.loading import load_settings
 from hermes.settings.model import (
     AgentSettings,
+    ApprovalSettings,
     ListenerSettings,
     LogSettings,
     ProviderSettings,
@@ -83,6 +84,7 @@ def test_every_field_of_the_settings_has_an_option() -> None:
     for section, kind in (
         ("listener", ListenerSettings),
         ("runs", RunSettings),
+        ("approvals", ApprovalSettings),
         ("log", LogSettings),
     ):
         assert {f"{section}.{field.name}" for field in dataclasses.fields(kind)} == {
@@ -99,18 +101,23 @@ def test_documented_defaults_are_the_real_ones(tmp_path: Path) -> None:
     agent = AgentSettings(
         provider=ProviderSettings(provider="demo", model="demo"), workspace=tmp_path
     )
-    runs = RunSettings()
-    real = {"listener": ListenerSettings(), "agent": agent, "runs": runs, "log": LogSettings()}
+    real = {
+        "listener": ListenerSettings(),
+        "agent": agent,
+        "runs": RunSettings(),
+        "approvals": ApprovalSettings(),
+        "log": LogSettings(),
+    }
     provider = agent.provider
     for name, option in OPTIONS.items():
         section, _, field = name.partition(".")
-        value = getattr(real.get(section), field, None) or getattr(provider, field, None)
-        if section == "runs":
-            value = getattr(runs, field)
+        value = getattr(real.get(section), field, None)
+        if section == "agent":
+            value = value or getattr(provider, field, None)
         if isinstance(value, int | float):
             shown = str(value).lower() if isinstance(value, bool) else f"{value:.15g}"
             assert option.default == shown, name
         elif value and name in ("listener.host", "log.level", "log.format", "agent.transport"):
             assert option.default == value, name
-        elif section == "runs":
+        elif section in ("runs", "approvals") and value != ():
             assert option.default == str(getattr(value, "value", value)), name
