@@ -9,6 +9,7 @@ from pathlib import Path
 from hermes.core.errors import AlreadyRunning
 from hermes.settings.home_lock import HomeLock
 from hermes.settings.model import ListenerSettings
+from hermes.settings.named_keys import MAIN
 from hermes.settings.paths import lock_file
 from hermes_cli.doctor_finding import Finding, ok, problem, warning
 
@@ -31,16 +32,37 @@ def key(listener: ListenerSettings) -> Finding:
     """Whether the key is good enough for who can try to guess it. Never shows it."""
     title = "Key"
     if listener.is_loopback:
-        return ok(title, "required" if listener.key else "not required on this machine alone")
-    if not listener.key:
+        required = f"required{_names(listener)}"
+        return ok(
+            title, required if listener.requires_key else "not required on this machine alone"
+        )
+    if not listener.requires_key:
         return problem(
             title,
             "none, although others can connect: the gateway refuses to start",
             f"set API_SERVER_KEY; {_NEW_KEY}",
         )
-    if len(listener.key) < SHORTEST_KEY or len(set(listener.key)) < FEWEST_CHARACTERS:
-        return warning(title, "so simple that it can be guessed", _NEW_KEY)
-    return ok(title, "required, and hard to guess")
+    simple = [name for name, key in _keys(listener) if _is_simple(key)]
+    if simple:
+        detail = f"so simple that it can be guessed: {', '.join(simple)}"
+        return warning(title, detail, _NEW_KEY)
+    return ok(title, f"required, and hard to guess{_names(listener)}")
+
+
+def _keys(listener: ListenerSettings) -> list[tuple[str, str]]:
+    main = [(MAIN, listener.key)] if listener.key else []
+    return [*main, *((named.name, named.key) for named in listener.keys)]
+
+
+def _names(listener: ListenerSettings) -> str:
+    """Only where there are several."""
+    if not listener.keys:
+        return ""
+    return f" (keys: {', '.join(name for name, _ in _keys(listener))})"
+
+
+def _is_simple(key: str) -> bool:
+    return len(key) < SHORTEST_KEY or len(set(key)) < FEWEST_CHARACTERS
 
 
 def port(listener: ListenerSettings, home: Path) -> Finding:

@@ -127,7 +127,7 @@ def _write_status(state: str, turns: int) -> None:
 
 def _refuse_open_door(settings: Settings) -> None:
     listener = settings.listener
-    if not listener.is_loopback and not listener.key:
+    if not listener.is_loopback and not listener.requires_key:
         raise SettingsError(
             "server.host",
             listener.host,
@@ -151,7 +151,7 @@ def banner(settings: Settings, url: str, model_name: str) -> str:
         thinks_with = "built-in demo model; set OPENAI_API_KEY or ANTHROPIC_API_KEY for a real one"
     facts = {
         "Base URL": f"{url}/v1",
-        "Key": "required" if settings.listener.key else "not required",
+        "Key": "required" if settings.listener.requires_key else "not required",
         "Model": f"{model_name} ({thinks_with})",
         "Workspace": str(settings.agent.workspace),
     }
@@ -163,7 +163,11 @@ def banner(settings: Settings, url: str, model_name: str) -> str:
 
 
 def _try_it(settings: Settings, url: str, model_name: str) -> list[str]:
-    key = ['    -H "Authorization: Bearer $API_SERVER_KEY" \\'] if settings.listener.key else []
+    key = (
+        ['    -H "Authorization: Bearer $API_SERVER_KEY" \\']
+        if settings.listener.requires_key
+        else []
+    )
     return [
         "Try it:",
         f"  curl -N {url}/v1/chat/completions \\",

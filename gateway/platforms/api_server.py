@@ -38,7 +38,7 @@ from hermes.runs.threads import Threads
 from hermes.runs.turns import AgentRef, RunningTurns
 from hermes.server import about, chat, responses, sessions, stored_responses
 from hermes.server.application import build_application
-from hermes.server.auth import caller_of, check_key, session_key
+from hermes.server.auth import caller_of, check_key, requires_key, session_key
 from hermes.server.chat_stream import write_chat
 from hermes.server.dialects import read_dialect
 from hermes.server.dispatch import dispatch, dispatch_public, refusal_of, value_or_refusal
@@ -246,12 +246,14 @@ class APIServerAdapter:
         return shown_model_name(explicit, profiles.get_active_profile_name)
 
     def _check_auth(self, request: web.Request) -> web.Response | None:
-        return refusal_of(lambda: check_key(request.headers, self._api_key))
+        return refusal_of(lambda: check_key(request.headers, self._api_key, self.listener.keys))
 
     def _parse_session_key_header(
         self, request: web.Request
     ) -> tuple[str | None, web.Response | None]:
-        return value_or_refusal(lambda: session_key(request.headers, self._api_key))
+        return value_or_refusal(
+            lambda: session_key(request.headers, is_keyed=self.seams.requires_key())
+        )
 
     def _origin_allowed(self, origin: str) -> bool:
         return is_origin_allowed(origin, self._cors_origins)
@@ -395,9 +397,11 @@ class APIServerAdapter:
             served_model=lambda alias: gateway_run._resolve_served_model(alias),
             listener=self.listener,
             started_at=int(time.time()),
-            requires_key=lambda: bool(self._api_key),
+            requires_key=lambda: requires_key(self._api_key, self.listener.keys),
             authorise=lambda request: self._check_auth(request),
-            read_caller=lambda request: caller_of(request.headers, self._api_key),
+            read_caller=lambda request: caller_of(
+                request.headers, self._api_key, self.listener.keys
+            ),
             read_dialect=lambda request: read_dialect(request.headers, self.listener),
             cors_headers=lambda origin: self._cors_headers_for_origin(origin),
             run_turn=lambda call, feed, agent_ref: run_turn(

@@ -46,7 +46,7 @@ async def dispatch_public(
         )
 
 
-def refusal_of(check: Callable[[], None]) -> web.Response | None:
+def refusal_of(check: Callable[[], object]) -> web.Response | None:
     """The answer that a failed check means; None when it passes."""
     return value_or_refusal(check)[1]
 

@@ -24,11 +24,13 @@ CORS_HEADERS = {
     "Access-Control-Allow-Methods": "GET, POST, PATCH, DELETE, OPTIONS",
     "Access-Control-Allow-Headers": (
         "Authorization, Content-Type, Idempotency-Key, X-Hermes-Session-Id, X-Hermes-Session-Key, "
-        "X-Hermes-Tool-Form, X-Hermes-Reasoning, X-Hermes-Strict"
+        "X-Hermes-Tool-Form, X-Hermes-Reasoning, X-Hermes-Strict, X-Hermes-Disconnect, "
+        "X-Hermes-When-Busy, Last-Event-ID"
     ),
     "Access-Control-Expose-Headers": (
         "X-Request-Id, X-Hermes-Session-Id, X-Hermes-Session-Key, X-Hermes-Completed, "
-        "X-Hermes-Partial, X-Hermes-Model, X-Hermes-Ignored-Params, Retry-After"
+        "X-Hermes-Partial, X-Hermes-Model, X-Hermes-Ignored-Params, X-Hermes-Run-Id, "
+        "Idempotency-Replayed, Retry-After"
     ),
 }
 
@@ -145,7 +147,7 @@ def host_check(listener: ListenerSettings) -> Callable[[str], bool]:
 
     A web page can make its own domain resolve to 127.0.0.1; the `Host` header gives it away.
     """
-    if listener.key:
+    if listener.requires_key:
         return lambda _host: True
     names = {"localhost", "127.0.0.1", listener.host}
     return lambda host: host in names or _is_loopback(host)

@@ -11,7 +11,8 @@ from dataclasses import asdict
 from typing import Any
 
 from hermes.settings.kinds import read_as
-from hermes.settings.model import ListenerSettings
+from hermes.settings.model import ListenerSettings, NamedKey
+from hermes.settings.named_keys import read_keys, refuse_shared_keys
 from hermes.settings.options import OPTIONS
 
 _FROM_ENVIRONMENT = ("host", "port", "key", "cors_origins", "model_name")
@@ -20,12 +21,20 @@ _MAY_BE_EMPTY = ("key", "model_name")
 
 def listener_from(extra: Mapping[str, Any], environ: Mapping[str, str]) -> ListenerSettings:
     """What stands in `extra` wins, even an empty key; a wrong value there is a SettingsError."""
-    return ListenerSettings(**{**listener_variables(environ), **_listener_extra(extra)})
+    said = {**listener_variables(environ), **_listener_extra(extra, environ)}
+    listener = ListenerSettings(**said)
+    refuse_shared_keys(listener)
+    return listener
 
 
 def as_extra(listener: ListenerSettings) -> dict[str, Any]:
     """The `extra` from which `listener_from` makes the same listener in any environment."""
-    return asdict(listener)
+    keys = {named.name: _as_section(named) for named in listener.keys}
+    return {**asdict(listener), "keys": keys}
+
+
+def _as_section(named: NamedKey) -> dict[str, Any]:
+    return {"key": named.key, "max_concurrent": named.max_concurrent}
 
 
 def listener_variables(environ: Mapping[str, str]) -> dict[str, Any]:
@@ -47,16 +56,18 @@ def _is_port(text: str) -> bool:
     return True
 
 
-def _listener_extra(extra: Mapping[str, Any]) -> dict[str, Any]:
+def _listener_extra(extra: Mapping[str, Any], environ: Mapping[str, str]) -> dict[str, Any]:
     known = asdict(ListenerSettings())
     return {
-        field: _read(field, value)
+        field: _read(field, value, environ)
         for field, value in extra.items()
         if field in known and value is not None
     }
 
 
-def _read(field: str, value: Any) -> Any:
+def _read(field: str, value: Any, environ: Mapping[str, str]) -> Any:
     if value == "" and field in _MAY_BE_EMPTY:
         return ""
-    return read_as(OPTIONS[f"listener.{field}"].kind, value, key=f"extra[{field!r}]")
+    source = f"extra[{field!r}]"
+    read = read_as(OPTIONS[f"listener.{field}"].kind, value, key=source)
+    return read_keys(read, environ, source) if field == "keys" else read

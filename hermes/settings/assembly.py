@@ -21,6 +21,7 @@ from hermes.settings.model import (
     RunSettings,
     Settings,
 )
+from hermes.settings.named_keys import KEYS, holds_key, read_keys, refuse_shared_keys
 from hermes.settings.run_options import RUN_OPTIONS
 
 _LISTENER = (
@@ -70,11 +71,12 @@ class Assembly:
         self._first = provider_choice.choose(said, in_file, environ)
         self._fallback = provider_choice.choose_fallback(in_file, self._first, environ)
         self._models = read_aliases(config, self._first, environ)
+        self._keys = read_keys(config.value(KEYS), environ, PREFIX + KEYS)
 
     def settings(self) -> Settings:
         return Settings(
             home=self._home,
-            listener=ListenerSettings(**self._values("listener", _LISTENER)),
+            listener=self._listener(),
             agent=self._agent(),
             models=self._models,
             log=LogSettings(**self._values("log", ("level", "format"))),
@@ -98,6 +100,11 @@ class Assembly:
             for field in fields
             if f"{section}.{field}" in self._found
         }
+
+    def _listener(self) -> ListenerSettings:
+        listener = ListenerSettings(**self._values("listener", _LISTENER), keys=self._keys)
+        refuse_shared_keys(listener)
+        return listener
 
     def _agent(self) -> AgentSettings:
         return AgentSettings(
@@ -131,9 +138,16 @@ def _workspace(found: Found | None, home: Path) -> Path:
 
 
 def _exposed_keys(config: ConfigFile) -> tuple[str, ...]:
-    holds_a_key = any(config.value(key) for key in _KEYS_IN_FILE) or alias_holds_key(config)
-    if config.is_private or not holds_a_key:
+    if config.is_private or not _holds_a_key(config):
         return ()
     return (
         f"{config.path} holds a key and can be read by other users; run: chmod 600 {config.path}",
+    )
+
+
+def _holds_a_key(config: ConfigFile) -> bool:
+    return (
+        any(config.value(key) for key in _KEYS_IN_FILE)
+        or holds_key(config.value(KEYS))
+        or alias_holds_key(config)
     )

@@ -133,6 +133,12 @@ def _headers(value: object) -> dict[str, str]:
     return {_matching(_HEADER_NAME, name): _line(text) for name, text in value.items()}
 
 
+def _section(value: object) -> Mapping[object, object]:
+    if not isinstance(value, Mapping):
+        raise ValueError
+    return value
+
+
 def _list(value: object) -> list[object]:
     if not isinstance(value, list | tuple):
         raise ValueError
@@ -186,6 +192,7 @@ LINE = Kind("text on one line (in quotes if YAML takes it for something else)", 
 PROSE = Kind("text", _text)
 KEY = Kind("text on one line, in quotes", _line, is_secret=True)
 YES_OR_NO = Kind("true or false", _yes_or_no)
+SECTION = Kind("a section with a name for each", _section, is_secret=True)
 LIST = Kind("a list of sections", _list)
 DISCONNECT = Kind(
     "cancel, detach, or grace:<seconds> such as grace:30",

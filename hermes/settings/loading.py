@@ -20,6 +20,7 @@ from hermes.settings.assembly import Assembly
 from hermes.settings.config_yaml import ConfigFile, read_config
 from hermes.settings.documented import DOCUMENTED
 from hermes.settings.model import NOTHING_SET, Settings
+from hermes.settings.named_keys import KEYS, key_holders
 from hermes.settings.options import HOLDERS, OPTIONS
 from hermes.settings.paths import config_file, home
 
@@ -129,7 +130,8 @@ def _holders(settings: Settings) -> set[str]:
     """The variables that config.yaml names as holders of keys."""
     config = ConfigFile(path=config_file(settings.home), content=settings.raw)
     found = (config.value(OPTIONS[name].config) for name in HOLDERS)
-    return {str(variable).strip() for variable in found if variable} | alias_holders(config)
+    named = {str(variable).strip() for variable in found if variable}
+    return named | alias_holders(config) | key_holders(config.value(KEYS))
 
 
 def _file_state(path: str) -> FileState:

@@ -22,6 +22,16 @@ NOTHING_SET: Mapping[str, Any] = MappingProxyType({})
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class NamedKey:
+    """A further key that clients may send, and the name of those who send it."""
+
+    name: str
+    key: str = field(repr=False)
+    max_concurrent: int | None = None
+    """How many turns it may have at work; 0: no limit; None: as `runs.max_per_key` says."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class ListenerSettings:
     """Where the gateway listens, and what it lets in."""
 
@@ -29,7 +39,9 @@ class ListenerSettings:
     port: int = 8642
     """0 lets the system choose a free one."""
     key: str = field(default="", repr=False)
-    """What clients send as bearer token; empty means that none is required."""
+    """What clients send as bearer token; without any key none is required."""
+    keys: tuple[NamedKey, ...] = ()
+    """What they may send instead."""
     cors_origins: tuple[str, ...] = ()
     model_name: str = ""
     """The name clients see in /v1/models; empty means the profile's name."""
@@ -46,6 +58,14 @@ class ListenerSettings:
     """Who answers a request for a model that is not served: the agent, or a 404."""
     strict_params: bool = False
     """Whether parameters that have no effect are refused instead of named."""
+
+    @property
+    def requires_key(self) -> bool:
+        return bool(self.key or self.keys)
+
+    @property
+    def secrets(self) -> frozenset[str]:
+        return frozenset(filter(None, (self.key, *(named.key for named in self.keys))))
 
     @property
     def is_loopback(self) -> bool:
@@ -228,5 +248,5 @@ class Settings:
         """Every configured secret, for the logs to mask."""
         others = [alias.provider for alias in self.models.values()]
         asked = [self.agent.provider, self.agent.fallback, *others]
-        found = frozenset().union(*(provider.secrets for provider in asked if provider))
-        return found | {self.listener.key} if self.listener.key else found
+        found = (provider.secrets for provider in asked if provider)
+        return self.listener.secrets.union(*found)

@@ -45,6 +45,12 @@ _LISTENER = (
         sentence="The variable that holds the bearer token, instead of `server.key`.",
     ),
     Option(
+        name="listener.keys",
+        kind=kinds.SECTION,
+        config="server.keys",
+        sentence="Further bearer tokens, each under a name.",
+    ),
+    Option(
         name="listener.cors_origins",
         kind=kinds.ORIGINS,
         config="server.cors_origins",

@@ -15,8 +15,10 @@ from hermes.server.auth import (
     caller_of,
     check_key,
 )
+from hermes.settings.model import NamedKey
 
 KEY = "k-12345678"
+KEYS = (NamedKey(name="laptop", key="k-laptop"), NamedKey(name="phone", key="k-phone"))
 
 
 @pytest.mark.parametrize("scheme", ["Bearer", "bearer", "BEARER"])
@@ -38,11 +40,34 @@ def test_no_other_key_passes(offered: str) -> None:
             assert KEY not in refused.value.message
 
 
+@pytest.mark.parametrize(
+    ("offered", "owner"), [(KEY, "default"), ("k-laptop", "laptop"), ("k-phone", "phone")]
+)
+def test_each_of_several_keys_passes_under_its_name(offered: str, owner: str) -> None:
+    headers = {"Authorization": f"Bearer {offered}", SESSION_KEY_HEADER: "ann"}
+
+    assert check_key(headers, KEY, KEYS) == owner
+    assert caller_of(headers, KEY, KEYS) == Caller(session_key="ann", owner=owner)
+
+
+@pytest.mark.parametrize("offered", ["", "k-lap", "k-laptop k-phone", KEY])
+def test_without_a_main_key_only_the_named_ones_pass(offered: str) -> None:
+    with pytest.raises(InvalidApiKey):
+        check_key({"Authorization": f"Bearer {offered}"}, "", KEYS)
+    assert check_key({"Authorization": "Bearer k-phone"}, "", KEYS) == "phone"
+
+
+def test_a_caller_without_a_key_is_called_local() -> None:
+    assert check_key({"Authorization": "Bearer k-phone"}, "") == caller_of({}, "").owner == "local"
+
+
 def test_a_keyed_caller_may_name_a_session_and_a_memory() -> None:
     headers = {SESSION_ID_HEADER: " my session ", SESSION_KEY_HEADER: "ann"}
 
-    assert caller_of(headers, KEY) == Caller(session_id="my session", session_key="ann")
-    assert caller_of({}, KEY) == Caller()
+    assert caller_of(headers, KEY) == Caller(
+        session_id="my session", session_key="ann", owner="default"
+    )
+    assert caller_of({}, KEY) == Caller(owner="default")
     assert caller_of({SESSION_ID_HEADER: "  "}, "") == Caller()
 
 
