@@ -65,6 +65,26 @@ async def test_every_route_but_health_needs_the_key(flow: StartFlow) -> None:
                     assert KEY not in error["message"]
 
 
+async def test_every_configured_key_is_let_in_and_no_other(flow: StartFlow) -> None:
+    keys = {"laptop": {"key": "laptop-key-0123"}, "phone": {"key": "phone-key-01234"}}
+    served = await flow([], keys=keys)
+
+    async def status(offered: str) -> int:
+        headers = {"Authorization": f"Bearer {offered}"}
+        return (await served.answer("GET", "/v1/models", headers=headers))[0]
+
+    offered = [KEY, "laptop-key-0123", "phone-key-01234", "laptop", "laptop-key-012", ""]
+    assert [await status(key) for key in offered] == [200, 200, 200, 401, 401, 401]
+
+
+async def test_named_keys_alone_close_the_door(flow: StartFlow) -> None:
+    served = await flow([], key="", keys={"laptop": {"key": "laptop-key-0123"}})
+    headers = {"Authorization": "Bearer laptop-key-0123", "X-Hermes-Session-Id": "mine"}
+
+    assert (await served.answer("GET", "/v1/models"))[0] == 401
+    assert (await served.answer("GET", "/v1/models", headers=headers))[0] == 200
+
+
 async def test_session_headers_are_refused_where_nobody_is_known(flow: StartFlow) -> None:
     served = await flow([], key="")
     for name in ("X-Hermes-Session-Id", "X-Hermes-Session-Key"):

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from hermes.settings.home_lock import HomeLock
-from hermes.settings.model import ListenerSettings
+from hermes.settings.model import ListenerSettings, NamedKey
 from hermes.settings.paths import lock_file
 from hermes_cli import doctor_listener
 from hermes_cli.doctor_finding import Level
@@ -83,3 +83,14 @@ def test_an_address_of_another_machine_is_a_problem(home: Path) -> None:
 
     assert found.level is Level.PROBLEM
     assert "no address of this machine" in found.detail
+
+
+def test_the_simple_one_of_several_keys_is_named_but_not_shown() -> None:
+    strong = NamedKey(name="laptop", key="0123456789abcdef0123")
+    found = doctor_listener.key(ListenerSettings(host="192.0.2.1", keys=(strong,)))
+    assert (found.level, found.detail) == (Level.OK, "required, and hard to guess (keys: laptop)")
+
+    weak = NamedKey(name="phone", key="hunter2")
+    found = doctor_listener.key(ListenerSettings(host="192.0.2.1", keys=(strong, weak)))
+    assert found.level is Level.WARNING
+    assert found.detail == "so simple that it can be guessed: phone"
