@@ -52,7 +52,7 @@ _KINDS: Mapping[type, tuple[str, Callable[[Any], Any]]] = {
     TurnPaused: ("run.paused", reader_of(TurnPaused, {"result": result_from_json})),
     TurnEnded: ("run.ended", reader_of(TurnEnded, {"result": result_from_json})),
 }
-_READERS = {name: read for name, read in _KINDS.values()}
+_READERS = dict(_KINDS.values())
 
 PASSING = ("text.delta", "reasoning.delta", "tool.progress")
 """The types of events that only matter while a turn is watched: the others tell what came of it."""

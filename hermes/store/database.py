@@ -9,6 +9,7 @@ import sqlite3
 import threading
 import weakref
 from collections.abc import Sequence
+from concurrent.futures import Future
 from functools import partial
 from pathlib import Path
 from typing import TypeVar
@@ -17,7 +18,13 @@ from hermes.store.errors import StoreUnusable
 from hermes.store.files import make_private
 from hermes.store.migrations import Migration, migrate
 from hermes.store.readers import Readers
-from hermes.store.sqlite import CHECK_PERMISSIONS, explained, open_reader, open_writer
+from hermes.store.sqlite import (
+    CHECK_PERMISSIONS,
+    Synchronous,
+    explained,
+    open_reader,
+    open_writer,
+)
 from hermes.store.writer import Work, Writer
 
 T = TypeVar("T")
@@ -29,10 +36,20 @@ class Database:
     `path=None` keeps everything in memory; its reads then share the writer's connection.
     """
 
-    def __init__(self, path: Path | None, migrations: Sequence[Migration]) -> None:
+    def __init__(
+        self,
+        path: Path | None,
+        migrations: Sequence[Migration],
+        *,
+        synchronous: Synchronous = "NORMAL",
+        can_shrink: bool = False,
+    ) -> None:
         self._place = "The in-memory database" if path is None else str(path)
         with explained(self._place):
-            connection = _open(path, migrations, self._place)
+            if path is not None:
+                _prepare_file(path, self._place)
+            connection = open_writer(path, synchronous=synchronous, can_shrink=can_shrink)
+            _bring_up_to_date(connection, migrations, self._place)
         self._writer = Writer(connection, self._place)
         self._readers = None if path is None else Readers(partial(open_reader, path), self._place)
         self._release = weakref.finalize(self, _release, self._writer, self._readers)
@@ -46,9 +63,12 @@ class Database:
         with explained(self._place):
             return self._writer.write(job)
 
-    def submit(self, job: Work[object]) -> None:
-        """Like `write`, after everything asked before, but nobody waits; an error is logged."""
-        self._writer.submit(job)
+    def submit(self, job: Work[T]) -> Future[T]:
+        """Like `write`, after everything asked before, but returns at once.
+
+        The future is done after the commit; an error is also logged, for those who do not look.
+        """
+        return self._writer.submit(job)
 
     def read(self, query: Work[T]) -> T:
         """Run `query` on one consistent snapshot. It returns values, never a cursor."""
@@ -66,16 +86,14 @@ class Database:
         self._writer.stop(wait=True)
 
 
-def _open(path: Path | None, migrations: Sequence[Migration], place: str) -> sqlite3.Connection:
-    if path is not None:
-        _prepare_file(path, place)
-    connection = open_writer(path)
+def _bring_up_to_date(
+    connection: sqlite3.Connection, migrations: Sequence[Migration], place: str
+) -> None:
     try:
         migrate(connection, migrations, place)
     except BaseException:
         connection.close()
         raise
-    return connection
 
 
 def _prepare_file(path: Path, place: str) -> None:

@@ -7,6 +7,7 @@ import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from typing import Literal
 
 from hermes.store.errors import StoreUnusable
 
@@ -31,14 +32,25 @@ _EXPLANATIONS = {
 }
 
 
-def open_writer(path: Path | None) -> sqlite3.Connection:
-    """The one connection that changes the database; `None` opens a new one in memory."""
+Synchronous = Literal["NORMAL", "FULL"]
+"""NORMAL: a commit survives the death of this process; only a power cut may undo the last ones.
+FULL: it survives that too."""
+
+
+def open_writer(
+    path: Path | None, *, synchronous: Synchronous = "NORMAL", can_shrink: bool = False
+) -> sqlite3.Connection:
+    """The one connection that changes the database; `None` opens a new one in memory.
+
+    `can_shrink`: a new file can be made smaller with `PRAGMA incremental_vacuum`.
+    """
     connection = _connect(path)
     try:
+        if can_shrink:  # works only while there is nothing in the file
+            connection.execute("PRAGMA auto_vacuum = INCREMENTAL")
         # In memory there is no journal, and SQLite ignores what is said about it.
         _switch_to_wal(connection)
-        # A commit survives the death of this process; only a power cut may undo the last ones.
-        connection.execute("PRAGMA synchronous = NORMAL")
+        connection.execute(f"PRAGMA synchronous = {synchronous}")
         connection.execute(f"PRAGMA journal_size_limit = {_LARGEST_IDLE_WAL}")
         connection.execute("PRAGMA foreign_keys = ON")
     except sqlite3.Error:
@@ -60,10 +72,18 @@ def explained(place: str) -> Iterator[None]:
     try:
         yield
     except sqlite3.Error as error:
-        explanation = _EXPLANATIONS.get(_primary_code(error))
-        if explanation is None:
+        explanation = in_words(error, place)
+        if explanation is error:
             raise
-        raise StoreUnusable(place, *explanation) from error
+        raise explanation from error
+
+
+def in_words(error: BaseException, place: str) -> BaseException:
+    """`StoreUnusable` for an error that a user can do something about; else the error itself."""
+    if not isinstance(error, sqlite3.Error):
+        return error
+    explanation = _EXPLANATIONS.get(_primary_code(error))
+    return error if explanation is None else StoreUnusable(place, *explanation)
 
 
 def _connect(path: Path | None) -> sqlite3.Connection:

@@ -17,6 +17,7 @@ from queue import Empty, SimpleQueue
 from typing import Any, TypeVar
 
 from hermes.store.errors import StoreClosed
+from hermes.store.sqlite import in_words
 
 T = TypeVar("T")
 Work = Callable[[sqlite3.Connection], T]
@@ -28,20 +29,24 @@ logger = logging.getLogger(__name__)
 
 @dataclass(frozen=True, slots=True)
 class _Job:
-    """Work, and the future its caller waits for; nobody waits for a submitted job."""
+    """Work, and the future that is done when it is committed."""
 
     work: Work[Any]
-    answer: Future[Any] | None
-
-    def succeed(self, result: Any) -> None:
-        if self.answer is not None:
-            self.answer.set_result(result)
+    answer: Future[Any]
 
     def fail(self, error: BaseException) -> None:
-        if self.answer is not None:
-            self.answer.set_exception(error)
-        else:
-            logger.error("A write that nobody waited for failed", exc_info=error)
+        self.answer.set_exception(error)
+
+
+@dataclass(frozen=True, slots=True)
+class _SubmittedJob(_Job):
+    """Work that perhaps nobody waits for, so its error is logged too, and in words at once."""
+
+    place: str
+
+    def fail(self, error: BaseException) -> None:
+        logger.error("A submitted write failed", exc_info=error)
+        self.answer.set_exception(in_words(error, self.place))
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,9 +75,16 @@ class Writer:
         self._enqueue(_Job(work, answer))
         return answer.result()
 
-    def submit(self, work: Work[object]) -> None:
-        """Have `work` run after everything that was asked before, without waiting for it."""
-        self._enqueue(_Job(work, None))
+    def submit(self, work: Work[T]) -> Future[T]:
+        """Have `work` run after everything that was asked before, without waiting for it.
+
+        The future cannot be cancelled. Its callbacks run in the writer's thread: they must be
+        quick.
+        """
+        answer: Future[T] = Future()
+        answer.set_running_or_notify_cancel()
+        self._enqueue(_SubmittedJob(work, answer, self._place))
+        return answer
 
     def stop(self, *, wait: bool) -> None:
         """Take no more jobs, finish those that were taken, close the connection. Idempotent."""
@@ -147,7 +159,7 @@ class Writer:
             if isinstance(outcome, _Failed):
                 job.fail(outcome.error)
             else:
-                job.succeed(outcome)
+                job.answer.set_result(outcome)
 
     def _commit_one_by_one(self, batch: list[_Job], error: BaseException) -> None:
         if len(batch) == 1:

@@ -172,10 +172,36 @@ def test_an_error_of_submitted_work_is_logged_and_the_writer_goes_on(
     with caplog.at_level(logging.ERROR):
         database.submit(insert("same"))
         database.write(insert("other"))
-    assert [record.message for record in caplog.records] == [
-        "A write that nobody waited for failed"
-    ]
+    assert [record.message for record in caplog.records] == ["A submitted write failed"]
     assert database.read(notes) == ["same", "other"]
+
+
+def test_submitted_work_tells_when_it_is_committed_and_what_came_of_it(database: Database) -> None:
+    answer = database.submit(lambda connection: (insert("a")(connection), "done")[1])
+    assert not answer.cancel()
+    assert answer.result(PATIENCE) == "done"
+    assert database.read(notes) == ["a"]
+    wrong = database.submit(insert("a"))
+    assert isinstance(wrong.exception(PATIENCE), sqlite3.IntegrityError)
+
+
+def test_submitted_work_that_does_not_fit_on_the_disk_says_so(path: Path) -> None:
+    database = Database(path, SCHEMA)
+    database.write(lambda connection: connection.execute("PRAGMA max_page_count = 12").fetchall())
+    with pytest.raises(StoreUnusable, match=r"notes\.db cannot grow\. Free some disk space"):
+        database.submit(insert("huge" * 100_000)).result(PATIENCE)
+    database.close()
+
+
+def test_a_database_can_wait_for_the_disk_and_give_space_back(path: Path) -> None:
+    database = Database(path, SCHEMA, synchronous="FULL", can_shrink=True)
+
+    def settings(connection: sqlite3.Connection) -> list[int]:
+        names = ("synchronous", "auto_vacuum")
+        return [connection.execute(f"PRAGMA {name}").fetchone()[0] for name in names]
+
+    assert database.write(settings) == [2, 2]
+    database.close()
 
 
 def test_a_job_that_calls_its_own_database_is_told_so_instead_of_waiting_for_ever(
