@@ -80,11 +80,12 @@ class RunStore(Protocol):
     def request_stop(self, run_id: str) -> Run | None:
         """A queued run is cancelled, a running one is stopping, a finished one is left alone.
 
-        A run that waits for approval is cancelled, with its question.
+        A run that waits for approval is cancelled, with its question. The log of a cancelled run
+        has its end.
         """
 
     def delete_session(self, session_id: str) -> int:
-        """Remove the finished runs of a session with their logs; how many there were."""
+        """Remove the finished runs of a session with their logs, and its grants; how many runs."""
 
     # --- the log ------------------------------------------------------------------------------
 
@@ -92,7 +93,8 @@ class RunStore(Protocol):
         """Add events of this worker's runs, all or nothing. Returns at once.
 
         The future is done when they are committed; it fails with `Fenced` when this worker is no
-        longer the owner. An event that is there already (same run and number) is left as it is.
+        longer the owner. A queued run, which has no owner yet, is anybody's. An event that is
+        there already (same run and number) is left as it is; one that would leave a hole fails.
         """
 
     def read(self, run_id: str, *, after: int = 0, limit: int = 500) -> list[LoggedEvent]:
@@ -113,7 +115,11 @@ class RunStore(Protocol):
         """Take up to `limit` queued runs, oldest first, one per session: they are running now."""
 
     def take_up(self, run_id: str, *, from_status: RunStatus = RunStatus.QUEUED) -> Run | None:
-        """Take one run; None when it is not in this state or its session is at work."""
+        """Take one run; None when it is not in this state or others of its session come first.
+
+        Besides queued runs: those that wait for approval, and running ones of this worker, which
+        were orphans: each has one more attempt then.
+        """
 
     def set_input(self, run_id: str, value: Mapping[str, Any]) -> None:
         """What was not known when the run was submitted. Of this worker's runs only."""
@@ -145,10 +151,16 @@ class RunStore(Protocol):
         """By the code that people were shown, in upper case. Also what was decided already."""
 
     def expired_approvals(self, now: float) -> list[Waiting]:
-        """Runs some of whose questions nobody answered in time."""
+        """Runs some of whose questions nobody answered in time, with these questions.
+
+        And runs that wait although all is decided, without any: whoever decided has died since.
+        """
 
     def decide(self, approval_id: str, decision: Decision, *, by: str) -> bool:
-        """True for the first decision only. Lasting ones become grants in the same transaction."""
+        """True for the first decision only, and only while the run waits.
+
+        Lasting ones become grants in the same transaction.
+        """
 
     def decisions(self, run_id: str) -> dict[str, Decision]:
         """What was decided in a run, by call id."""

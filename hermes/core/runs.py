@@ -184,3 +184,16 @@ class RunQuery:
 class RunPage:
     runs: list[Run]
     has_more: bool
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RunRetention:
+    """How long runs are kept, and how much of them. Seconds count from the end of a run."""
+
+    keep_deltas_seconds: float = 86_400.0
+    """The pieces of the answer, which the result has as a whole."""
+    keep_runs_seconds: float = 30 * 86_400.0
+    max_bytes: int = 1 << 30
+    """Of the whole store. The oldest finished runs make room: first their deltas, then all."""
+    keep_keys_seconds: float = 86_400.0
+    """Idempotency keys, from their first use."""

@@ -15,7 +15,7 @@ Stored = str | bytes
 def bind(**values: Stored | float | None) -> dict[str, Stored | float | None]:
     """The named parameters of a statement, with every text in a form that SQLite takes."""
     return {
-        name: _to_stored(value) if isinstance(value, str) else value
+        name: to_stored(value) if isinstance(value, str) else value
         for name, value in values.items()
     }
 
@@ -43,7 +43,7 @@ def from_json(stored: Stored) -> Any:
     return json.loads(from_stored(stored))
 
 
-def _to_stored(text: str) -> Stored:
+def to_stored(text: str) -> Stored:
     try:
         text.encode()
     except UnicodeEncodeError:

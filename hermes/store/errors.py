@@ -4,7 +4,9 @@ HermesError
 ├── StoreUnusable       the database file cannot be used as it is
 ├── StoreClosed         the store was used after it was closed
 ├── UnknownSession      no session has this id (also a `KeyError`)
-└── SessionExists       a new session was given an id that is taken
+├── SessionExists       a new session was given an id that is taken
+├── RunExists           a new run was given an id that is taken
+└── LogGap              an event would leave a hole in its log
 """
 
 from __future__ import annotations
@@ -46,3 +48,22 @@ class SessionExists(HermesError):
     def __init__(self, session_id: str) -> None:
         super().__init__(f"There is already a session {session_id!r}. Choose another id.")
         self.session_id = session_id
+
+
+class RunExists(HermesError):
+    """A new run was given an id that is taken."""
+
+    def __init__(self, run_id: str) -> None:
+        super().__init__(f"There is already a run {run_id!r}. Every run needs an id of its own.")
+        self.run_id = run_id
+
+
+class LogGap(HermesError):
+    """An event would leave a hole in its log; a mistake in the program that numbers them."""
+
+    def __init__(self, run_id: str, seq: int, expected: int) -> None:
+        super().__init__(
+            f"Event {seq} of run {run_id} cannot be kept before event {expected}. "
+            "Please report this; the run cannot go on."
+        )
+        self.run_id = run_id
