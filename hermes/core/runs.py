@@ -13,6 +13,7 @@ from enum import Enum
 from typing import Any
 
 from hermes.core.events import Event
+from hermes.core.turn import TurnResult
 
 LONGEST_GRACE = 86_400.0
 """Seconds. Whoever wants more wants `detach`."""
@@ -142,6 +143,19 @@ class Run:
     usage: Mapping[str, int]
     has_all_events: bool
     """False once a part of its log was deleted to save space."""
+
+
+def error_of(status: RunStatus, result: TurnResult) -> dict[str, str] | None:
+    """What a run says went wrong, from the state it ended in and the result of its turn."""
+    if result.failure is None and result.error is None:
+        return None
+    if result.failure is not None:
+        code = result.failure.code
+    elif status in (RunStatus.CANCELLED, RunStatus.INTERRUPTED):
+        code = status.value
+    else:
+        code = "agent_incomplete"
+    return {"code": code, "message": result.error or ""}
 
 
 @dataclass(frozen=True, slots=True)

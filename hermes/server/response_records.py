@@ -35,7 +35,7 @@ def finished_response(
     if result.outcome is Outcome.FAILED:
         raise turn_error(result)
     prior = prior_count(record.given_history, record.opening, result)
-    output = output_items(result, prior=prior, form=form, preview=preview)
+    output = output_items(result, response_id=head.id, prior=prior, form=form, preview=preview)
     return ended_response(head, result, output=output, ended_at=int(time.time()))
 
 

@@ -21,7 +21,7 @@ T = TypeVar("T")
 
 async def keep(seams: Seams, head: ChatHead, asked: ChatRequest, result: TurnResult) -> None:
     """Store a completion that can be used; a failed turn is no completion."""
-    if result.outcome is Outcome.FAILED or not (result.text or result.pending):
+    if result.outcome is Outcome.FAILED or not (result.text or result.pending or result.approvals):
         return
     answer = completion(head, result)
     metadata = asked.parameters.metadata

@@ -8,6 +8,8 @@ from __future__ import annotations
 
 from hermes.core.turn import Outcome, TurnResult
 
+_SPOKEN_BEFORE = (Outcome.WAITING, Outcome.ASKING)
+
 
 class StreamedAnswer:
     """The text streamed since the last tool, by segment. One instance per stream."""
@@ -39,8 +41,8 @@ class StreamedAnswer:
 
     def missing_from_end(self, result: TurnResult) -> str:
         """What the reader has not seen of the result's text."""
-        if result.outcome is Outcome.WAITING and self._has_seen(result.text):
-            # The model spoke and then called the client's tools; the server's ran in between.
+        if result.outcome in _SPOKEN_BEFORE and self._has_seen(result.text):
+            # The model spoke and then called tools that wait; others may have run in between.
             return ""
         return self.missing_from(result.text)
 

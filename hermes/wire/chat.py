@@ -9,6 +9,7 @@ from typing import Any
 from hermes.core.errors import AgentIncomplete, InvalidRequest
 from hermes.core.messages import Content, Message
 from hermes.core.turn import Outcome, TurnResult, Usage
+from hermes.wire.approval_text import answer_text
 from hermes.wire.chat_parameters import PLAIN, ChatParameters, read_parameters
 from hermes.wire.content import normalise
 from hermes.wire.conversation import add_name, read_plain, read_tool_call, split
@@ -166,7 +167,7 @@ def completion(
 
 def _answer_message(result: TurnResult) -> Message:
     """With calls of the client's tools; then there may be no text at all, which is `null`."""
-    message: Message = {"role": "assistant", "content": result.text, "refusal": None}
+    message: Message = {"role": "assistant", "content": answer_text(result), "refusal": None}
     if result.pending:
         message["content"] = result.text or None
         message["tool_calls"] = list(result.pending)

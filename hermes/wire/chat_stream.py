@@ -32,6 +32,7 @@ from hermes.core.events import (
 )
 from hermes.core.turn import TurnResult
 from hermes.wire.answer import StreamedAnswer
+from hermes.wire.approval_text import question_after
 from hermes.wire.chat import (
     ChatHead,
     chat_usage,
@@ -40,7 +41,7 @@ from hermes.wire.chat import (
 )
 from hermes.wire.own_renderings import render
 from hermes.wire.response_items import call_id_of, called_function, line_about
-from hermes.wire.sse import DONE, KEEPALIVE, frame
+from hermes.wire.sse import DONE, KEEPALIVE, frame, queued
 from hermes.wire.tool_forms import CONTRACT_DIALECT, ChatForm, Dialect, Preview
 from hermes.wire.turn_errors import chunk_error
 
@@ -51,7 +52,10 @@ _AFTER_DELTA = ', "finish_reason": '
 
 
 class ChatEncoder:
-    """Encodes one stream: `opening`, then each event in order. Every frame is a valid chunk."""
+    """Encodes one stream: `opening`, then each event in order. Every frame is a valid chunk.
+
+    The same head and the same events give the same bytes, in every process.
+    """
 
     def __init__(
         self,
@@ -66,6 +70,7 @@ class ChatEncoder:
         self._form = dialect.forms.chat
         self._shows_reasoning = dialect.shows_reasoning()
         self._answer = StreamedAnswer()
+        self._has_ended = False
         self._head = _head_text(head)
         self._tail = ', "usage": null' if include_usage else ""
         self._before_text = f'data: {self._head}{_BEFORE_DELTA}{{"content": '.encode()
@@ -75,8 +80,11 @@ class ChatEncoder:
         """The role chunk, due before anything has happened."""
         return frame(self._chunk('{"role": "assistant", "content": ""}'))
 
-    def encode(self, event: Event) -> bytes:
-        """The frames for one event; empty when it leaves no trace in this dialect."""
+    def encode(self, event: Event, at: float | None = None) -> bytes:
+        """The frames for one event; empty when it leaves no trace in this dialect.
+
+        Chunks do not say `at` what time anything happened.
+        """
         if isinstance(event, TextDelta):
             return self._text(event.text)
         match event:
@@ -86,23 +94,23 @@ class ChatEncoder:
                 return self._tool(event, "completed")
             case ReasoningDelta(text):
                 return self._reasoning(text) if self._shows_reasoning and text else b""
-            case TurnEnded(result):
+            case TurnEnded(result) | TurnPaused(result):
                 return self._end(result)
             case Idle():
                 return KEEPALIVE
             case SegmentEnd():
                 self._answer.end_segment()
                 return b""
-            case ToolProgress() | Notice():
-                return b""
+            case RunQueued(place):
+                return queued(place)
             case (
-                MessageKept()
+                ToolProgress()
+                | Notice()
+                | MessageKept()
                 | ApprovalRequested()
                 | ApprovalDecided()
                 | Steered()
-                | RunQueued()
                 | RunStarted()
-                | TurnPaused()
             ):
                 return b""
             case _:
@@ -148,8 +156,13 @@ class ChatEncoder:
         return frame(self._chunk(json.dumps(delta)))
 
     def _end(self, result: TurnResult) -> bytes:
+        if self._has_ended:
+            return b""
+        self._has_ended = True
         missing = self._answer.missing_from_end(result)
         frames = [self._text(missing)] if missing else []
+        if result.approvals:
+            frames.append(self._text(question_after(result, has_text=self._answer.has_text)))
         frames += [self._client_call(at, call) for at, call in enumerate(result.pending)]
         frames.append(frame(self._finish(result)))
         if self._include_usage:

@@ -6,7 +6,6 @@ from collections.abc import Iterable, Mapping
 from typing import Any, assert_never
 
 from hermes.core.events import ToolFinished, ToolStarted
-from hermes.core.ids import new_id
 from hermes.core.messages import UNKNOWN_OUTCOME
 from hermes.wire.own_renderings import render
 from hermes.wire.response_items import (
@@ -60,12 +59,14 @@ class FunctionCalls(ServerCalls):
     """A `function_call` and its `function_call_output`."""
 
     def _begin(self, event: ToolStarted) -> bytes:
-        item = call_item(new_id("fc_"), event.call_id, event.name, "", "in_progress")
+        item = call_item(self._output.new_id("fc_"), event.call_id, event.name, "", "in_progress")
         return _add_call(self._output, item, arguments_text(event.arguments))
 
     def _end(self, event: ToolFinished, index: int) -> bytes:
         done = self._output.done(index, {**self._output.items[index], "status": "completed"})
-        output = call_output_item(new_id("fco_"), event.call_id, input_parts(event.output))
+        output = call_output_item(
+            self._output.new_id("fco_"), event.call_id, input_parts(event.output)
+        )
         added = self._output.add({**output, "status": "in_progress"})
         return done + added + self._output.done(len(self._output.items) - 1, output)
 
@@ -77,7 +78,8 @@ class McpCalls(ServerCalls):
     """One `mcp_call` that ends with its output."""
 
     def _begin(self, event: ToolStarted) -> bytes:
-        item, output = mcp_item(new_id("mcp_"), event.name, "", "in_progress"), self._output
+        output = self._output
+        item = mcp_item(output.new_id("mcp_"), event.name, "", "in_progress")
         arguments = arguments_text(event.arguments)
         place = {"item_id": item["id"], "output_index": len(output.items)}
         added = output.add(item)
@@ -141,7 +143,9 @@ def server_calls(form: ResponsesForm, output: ResponseOutput, preview: Preview) 
 
 def client_calls(output: ResponseOutput, pending: Iterable[Mapping[str, Any]]) -> bytes:
     """Calls that the client is to run, in whatever form the server's own are shown."""
-    return b"".join(_client_call(output, client_call_item(call)) for call in pending)
+    return b"".join(
+        _client_call(output, client_call_item(output.new_id("fc_"), call)) for call in pending
+    )
 
 
 def _client_call(output: ResponseOutput, item: dict[str, Any]) -> bytes:

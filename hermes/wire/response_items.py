@@ -6,13 +6,25 @@ import json
 from collections.abc import Mapping
 from typing import Any
 
-from hermes.core.ids import new_id
+from hermes.core.ids import derived_id
 from hermes.wire.tool_forms import Preview
 
 Item = dict[str, Any]
 
 SERVER_LABEL = "hermes"
 """The name under which `mcp_call` items say whose tools were run."""
+
+
+class ItemIds:
+    """The ids of one response's items. They follow from its own, so that a replay has the same."""
+
+    def __init__(self, response_id: str) -> None:
+        self._response_id = response_id
+        self._count = 0
+
+    def new(self, prefix: str) -> str:
+        self._count += 1
+        return derived_id(prefix, self._response_id, self._count)
 
 
 def text_part(text: str) -> dict[str, Any]:
@@ -91,11 +103,11 @@ def reasoning_item(item_id: str, text: str | None = None) -> Item:
     }
 
 
-def client_call_item(call: Mapping[str, Any]) -> Item:
+def client_call_item(item_id: str, call: Mapping[str, Any]) -> Item:
     """A call that the client is to run, from its chat-completions shape."""
     function = called_function(call)
     return call_item(
-        new_id("fc_"), call_id_of(call), function["name"], function["arguments"], "completed"
+        item_id, call_id_of(call), function["name"], function["arguments"], "completed"
     )
 
 

@@ -5,16 +5,16 @@ from __future__ import annotations
 import json
 from typing import Any
 
-from hermes.core.ids import new_id
-from hermes.wire.response_items import Item, reasoning_item, summary_part
+from hermes.wire.response_items import Item, ItemIds, reasoning_item, summary_part
 from hermes.wire.sse import frame
 
 
 class ResponseOutput:
     """One per stream. Each item is added once and done once; numbers have no gap."""
 
-    def __init__(self) -> None:
+    def __init__(self, response_id: str) -> None:
         self.items: list[Item] = []
+        self.new_id = ItemIds(response_id).new
         self._sequence = 0
 
     def add(self, item: Item) -> bytes:
@@ -40,7 +40,7 @@ class Thought:
 
     def __init__(self, output: ResponseOutput) -> None:
         self._output = output
-        self._id = new_id("rs_")
+        self._id = output.new_id("rs_")
         self._index = len(output.items)
         self._place = {"item_id": self._id, "output_index": self._index, "summary_index": 0}
         self._texts: list[str] = []

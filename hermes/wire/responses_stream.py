@@ -7,7 +7,6 @@ deltas, done; and at last one terminal event whose output is exactly the items t
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
 from json.encoder import encode_basestring_ascii
 from typing import Any, assert_never
 
@@ -31,21 +30,24 @@ from hermes.core.events import (
     TurnPaused,
     is_internal,
 )
-from hermes.core.ids import new_id
 from hermes.core.turn import Outcome, TurnResult
 from hermes.wire.answer import StreamedAnswer
+from hermes.wire.approval_text import question_after
 from hermes.wire.response_calls import client_calls, server_calls
 from hermes.wire.response_items import Item, message_item, text_part
 from hermes.wire.response_output import ResponseOutput, Thought
 from hermes.wire.responses import ResponseHead, ended_response, response_object
-from hermes.wire.sse import DONE, KEEPALIVE
+from hermes.wire.sse import DONE, KEEPALIVE, queued
 from hermes.wire.tool_forms import CONTRACT_DIALECT, Dialect, Preview
 
 _TEXT_DELTA = "response.output_text.delta"
 
 
 class ResponsesEncoder:
-    """Encodes one stream: `opening` first, then each event in order."""
+    """Encodes one stream: `opening` first, then each event in order.
+
+    The same head and the same events give the same bytes, in every process.
+    """
 
     def __init__(
         self,
@@ -53,12 +55,10 @@ class ResponsesEncoder:
         *,
         preview: Preview,
         dialect: Dialect = CONTRACT_DIALECT,
-        clock: Callable[[], float] = time.time,
     ) -> None:
         self._head = head
-        self._clock = clock
         self._shows_reasoning = dialect.shows_reasoning(asked=head.echo.asks_for_reasoning)
-        self._output = ResponseOutput()
+        self._output = ResponseOutput(head.id)
         self._calls = server_calls(dialect.forms.responses, self._output, preview)
         self._message: _OpenMessage | None = None
         self._thought: Thought | None = None
@@ -79,8 +79,11 @@ class ResponsesEncoder:
             self._output.event("response.in_progress", response=response),
         ]
 
-    def encode(self, event: Event) -> bytes:
-        """Any number of whole events; empty when this one leaves no trace in this dialect."""
+    def encode(self, event: Event, at: float | None = None) -> bytes:
+        """Any number of whole events; empty when this one leaves no trace in this dialect.
+
+        `at` is when it happened, by its log; without a log that is now.
+        """
         if isinstance(event, TextDelta):
             return self._text(event.text)
         match event:
@@ -93,20 +96,20 @@ class ResponsesEncoder:
                 return self._tool_finished(event)
             case ReasoningDelta(text):
                 return self._reasoning(text)
-            case TurnEnded(result):
-                return self._end(result)
+            case TurnEnded(result) | TurnPaused(result):
+                return self._end(result, time.time() if at is None else at)
             case Idle():
                 return KEEPALIVE
-            case ToolProgress() | Notice():
-                return b""
+            case RunQueued(place):
+                return queued(place)
             case (
-                MessageKept()
+                ToolProgress()
+                | Notice()
+                | MessageKept()
                 | ApprovalRequested()
                 | ApprovalDecided()
                 | Steered()
-                | RunQueued()
                 | RunStarted()
-                | TurnPaused()
             ):
                 return b""
             case _:
@@ -135,7 +138,7 @@ class ResponsesEncoder:
 
     def _open_message(self) -> bytes:
         thought = self._close_thought()
-        item_id, index = new_id("msg_"), len(self._output.items)
+        item_id, index = self._output.new_id("msg_"), len(self._output.items)
         self._message = _OpenMessage(item_id, index)
         opened: Item = {**message_item(item_id, "", "in_progress"), "content": []}
         added = self._output.add(opened)
@@ -196,16 +199,19 @@ class ResponsesEncoder:
         self._answer.tool_ran()
         return self._close_open("completed") + self._calls.finished(event)
 
-    def _end(self, result: TurnResult) -> bytes:
+    def _end(self, result: TurnResult, ended_at: float) -> bytes:
+        if self.final is not None:
+            return b""
         status = "completed" if result.is_complete else "incomplete"
         written = [self._missing_text(result)]
         if result.outcome is Outcome.COMPLETED and self._lacks_answer():
             written.append(self._open_message())
         written.append(self._close_open(status))
         written.append(self._calls.close())
+        written.append(self._question(result))
         written.append(client_calls(self._output, result.pending))
         self.final = ended_response(
-            self._head, result, output=self._output.items, ended_at=int(self._clock())
+            self._head, result, output=self._output.items, ended_at=int(ended_at)
         )
         kind = f"response.{self.final['status']}"
         written.append(self._output.event(kind, response=self.final))
@@ -218,6 +224,11 @@ class ResponsesEncoder:
         # A text that continues nothing is a message of its own.
         closed = b"" if self._answer.is_mid_segment else self._close_message("completed")
         return closed + self._text(missing)
+
+    def _question(self, result: TurnResult) -> bytes:
+        """What has to be decided, as a message of its own."""
+        asked = question_after(result, has_text=self._answer.has_text)
+        return self._text(asked) + self._close_message("completed") if asked else b""
 
     def _lacks_answer(self) -> bool:
         items = self._output.items

@@ -10,6 +10,7 @@ from hermes.core.approvals import ApprovalRequest, Decision
 from hermes.core.errors import EventsGone, NotFound
 from hermes.core.runs import Run, RunPage, RunStatus
 from hermes.wire.lenient import shown
+from hermes.wire.turn_errors import KINDS
 
 CHOICES = [decision.value for decision in Decision]
 
@@ -40,7 +41,7 @@ def run_object(
         "disconnect": str(run.disconnect),
         "timeout": run.timeout,
         "output": run.output,
-        "error": None if run.error is None else dict(run.error),
+        "error": shown_error(run.error),
         "usage": dict(run.usage) if run.usage else None,
         "events_url": f"/v1/runs/{run.id}/events",
     }
@@ -63,6 +64,14 @@ def run_list(page: RunPage) -> dict[str, Any]:
         "last_id": data[-1]["id"] if data else None,
         "has_more": page.has_more,
     }
+
+
+def shown_error(error: Mapping[str, Any] | None) -> dict[str, Any] | None:
+    """What went wrong, under the code that a refused request would have."""
+    if error is None:
+        return None
+    code = error["code"]
+    return {"code": KINDS[code][1] if code in KINDS else code, "message": error["message"]}
 
 
 def approval_object(request: ApprovalRequest) -> dict[str, Any]:

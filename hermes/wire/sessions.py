@@ -9,6 +9,7 @@ from typing import Any
 from hermes.core.errors import InvalidRequest
 from hermes.core.messages import Content
 from hermes.core.turn import TurnResult
+from hermes.wire.approval_text import answer_text
 from hermes.wire.chat import incomplete_details
 from hermes.wire.content import normalise
 from hermes.wire.lenient import text
@@ -172,7 +173,7 @@ def session_chat_completion(session_id: str, result: TurnResult) -> dict[str, An
     answer: dict[str, Any] = {
         "object": "hermes.session.chat.completion",
         "session_id": session_id,
-        "message": {"role": "assistant", "content": result.text},
+        "message": {"role": "assistant", "content": answer_text(result)},
         "usage": session_usage(result.usage),
     }
     if not result.is_complete:

@@ -7,12 +7,13 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, assert_never
 
 from hermes.core.events import is_internal
-from hermes.core.ids import new_id
 from hermes.core.messages import UNKNOWN_OUTCOME, Message, text_of, tool_calls_of
 from hermes.core.turn import Outcome, TurnResult
+from hermes.wire.approval_text import question_after
 from hermes.wire.own_renderings import render
 from hermes.wire.response_items import (
     Item,
+    ItemIds,
     call_id_of,
     call_item,
     call_output_item,
@@ -31,36 +32,52 @@ from hermes.wire.tool_forms import Preview, ResponsesForm
 def output_items(
     result: TurnResult,
     *,
+    response_id: str,
     prior: int,
     form: ResponsesForm = ResponsesForm.FUNCTION_CALL,
     preview: Preview,
 ) -> list[Item]:
     """The output of a turn whose messages follow the first `prior` ones; the answer comes last.
 
-    What the client has to run comes after everything, as it does in a stream.
+    What the client has to run or to decide comes after everything, as it does in a stream.
     """
-    turn = result.messages[prior:]
+    ids, turn = ItemIds(response_id), result.messages[prior:]
+    items = list(_Turn(turn, form, preview, ids, hidden=_not_run(turn, result)).items())
+    waiting = [client_call_item(ids.new("fc_"), call) for call in result.pending]
+    return [*_asked(_answered(items, result, ids), result, ids), *waiting]
+
+
+def _not_run(turn: Sequence[Message], result: TurnResult) -> set[str]:
+    """Calls that are no part of the output: the client's own, and those that must be approved.
+
+    No call of a reply is made before the last of them is decided.
+    """
     pending = {call_id_of(call) for call in result.pending}
-    items = list(_Turn(turn, form, preview, pending).items())
-    waiting = [client_call_item(call) for call in result.pending]
-    return [*_answered(items, result), *waiting]
+    if result.outcome is not Outcome.ASKING:
+        return pending
+    called = {call_id_of(call) for message in turn for call in tool_calls_of(message)}
+    return pending | called - {str(message.get("tool_call_id")) for message in turn}
 
 
-def _answered(items: list[Item], result: TurnResult) -> list[Item]:
+def _answered(items: list[Item], result: TurnResult, ids: ItemIds) -> list[Item]:
     """The items with the turn's answer among them, where there is one."""
-    if result.outcome is Outcome.WAITING:
-        is_said = any(_is_answer(item, result.text) for item in items)
-        missing = bool(result.text) and not is_said
-        return [*items, _answer(result)] if missing else items
-    if items and _is_answer(items[-1], result.text):
-        items[-1]["status"] = _answer(result)["status"]
-        return items
-    return [*items, _answer(result)] if result.text or result.is_complete else items
-
-
-def _answer(result: TurnResult) -> Item:
     status = "completed" if result.is_complete else "incomplete"
-    return message_item(new_id("msg_"), result.text, status)
+    if result.outcome in (Outcome.WAITING, Outcome.ASKING):
+        is_said = any(_is_answer(item, result.text) for item in items)
+        is_missing = bool(result.text) and not is_said
+    elif items and _is_answer(items[-1], result.text):
+        items[-1]["status"] = status
+        return items
+    else:
+        is_missing = bool(result.text) or result.is_complete
+    return [*items, message_item(ids.new("msg_"), result.text, status)] if is_missing else items
+
+
+def _asked(items: list[Item], result: TurnResult, ids: ItemIds) -> list[Item]:
+    """The items with the question that the turn ends with, where it does."""
+    has_text = any(item["type"] == "message" for item in items)
+    question = question_after(result, has_text=has_text)
+    return [*items, message_item(ids.new("msg_"), question, "completed")] if question else items
 
 
 def _is_answer(item: Item, text: str) -> bool:
@@ -71,12 +88,19 @@ class _Turn:
     """One turn's messages, read once from the first to the last."""
 
     def __init__(
-        self, turn: Sequence[Message], form: ResponsesForm, preview: Preview, pending: set[str]
+        self,
+        turn: Sequence[Message],
+        form: ResponsesForm,
+        preview: Preview,
+        ids: ItemIds,
+        *,
+        hidden: set[str],
     ) -> None:
         self._turn = turn
         self._form = form
         self._preview = preview
-        self._pending = pending
+        self._new_id = ids.new
+        self._hidden = hidden
         self._shown: set[str] = set()
         """Calls of this turn whose output is an item too; the turn may open with other results."""
 
@@ -89,13 +113,13 @@ class _Turn:
 
     def _said(self, at: int, message: Message) -> Iterator[Item]:
         if message.get("reasoning"):
-            yield reasoning_item(new_id("rs_"), str(message["reasoning"]))
+            yield reasoning_item(self._new_id("rs_"), str(message["reasoning"]))
         text = text_of(message.get("content"))
         if text:
-            yield message_item(new_id("msg_"), text, "completed")
+            yield message_item(self._new_id("msg_"), text, "completed")
         for call in tool_calls_of(message):
-            is_ours = call_id_of(call) not in self._pending
-            if is_ours and not is_internal(called_function(call)["name"]):
+            is_hidden = call_id_of(call) in self._hidden
+            if not is_hidden and not is_internal(called_function(call)["name"]):
                 yield from self._call(call, self._result(at, call_id_of(call)))
 
     def _result(self, at: int, call_id: str) -> str | None:
@@ -112,12 +136,12 @@ class _Turn:
             case ResponsesForm.FUNCTION_CALL | ResponsesForm.OPEN_WEBUI:
                 self._shown.add(call_id_of(call))
                 status = "incomplete" if result is None else "completed"
-                yield call_item(new_id("fc_"), call_id_of(call), name, arguments, status)
+                yield call_item(self._new_id("fc_"), call_id_of(call), name, arguments, status)
             case ResponsesForm.MCP_CALL:
-                yield _mcp_call(name, arguments, result)
+                yield _mcp_call(self._new_id("mcp_"), name, arguments, result)
             case ResponsesForm.REASONING:
                 line = line_about(name, _as_mapping(arguments), self._preview)
-                yield reasoning_item(new_id("rs_"), render(line))
+                yield reasoning_item(self._new_id("rs_"), render(line))
             case ResponsesForm.HIDDEN:
                 pass
             case _:
@@ -128,11 +152,12 @@ class _Turn:
         if call_id in self._shown:
             text = text_of(message.get("content"))
             is_list = self._form is ResponsesForm.OPEN_WEBUI
-            yield call_output_item(new_id("fco_"), call_id, input_parts(text) if is_list else text)
+            yield call_output_item(
+                self._new_id("fco_"), call_id, input_parts(text) if is_list else text
+            )
 
 
-def _mcp_call(name: str, arguments: str, result: str | None) -> Item:
-    item_id = new_id("mcp_")
+def _mcp_call(item_id: str, name: str, arguments: str, result: str | None) -> Item:
     if result is None:
         return mcp_item(item_id, name, arguments, "failed", error=mcp_error(UNKNOWN_OUTCOME))
     return mcp_item(item_id, name, arguments, "completed", output=result)

@@ -5,7 +5,6 @@ They are read by people: a change of the wire shows as a difference in these fil
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -55,13 +54,12 @@ DIALECTS: Mapping[str, Dialect] = {
     **{name: Dialect(forms=forms) for name, forms in AUDIENCES.items()},
     "show-reasoning": Dialect(reasoning=ReasoningView.SHOWN),
 }
-_RANDOM_ID = re.compile(r"\b(msg|fco?|mcp|rs)_[0-9a-f]{24}")
 
 
 def transcripts() -> dict[str, str]:
     """Every stream by the name of its file."""
     return {
-        f"{api}-{name}.sse": _with_plain_ids(write(dialect))
+        f"{api}-{name}.sse": write(dialect).decode()
         for api, write in (("chat", _chat), ("responses", _responses))
         for name, dialect in DIALECTS.items()
     }
@@ -79,18 +77,9 @@ def _chat(dialect: Dialect) -> bytes:
 
 def _responses(dialect: Dialect) -> bytes:
     head = ResponseHead(id="resp_1", created_at=1_700_000_000, model="hermes-agent")
-    encoder = ResponsesEncoder(head, preview=_label, dialect=dialect, clock=lambda: 1_700_000_001.0)
-    return b"".join([*encoder.opening(), *(encoder.encode(event) for event in TURN)])
-
-
-def _with_plain_ids(stream: bytes) -> str:
-    """Random ids by the order in which they come."""
-    seen: dict[str, str] = {}
-
-    def plain(found: re.Match[str]) -> str:
-        return seen.setdefault(found[0], f"{found[1]}_{len(seen) + 1}")
-
-    return _RANDOM_ID.sub(plain, stream.decode())
+    encoder = ResponsesEncoder(head, preview=_label, dialect=dialect)
+    frames = (encoder.encode(event, 1_700_000_001.0) for event in TURN)
+    return b"".join([*encoder.opening(), *frames])
 
 
 if __name__ == "__main__":

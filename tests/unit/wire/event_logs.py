@@ -4,13 +4,20 @@ from __future__ import annotations
 
 from hypothesis import strategies as st
 
+from hermes.core.approvals import ApprovalRequest, Decision
 from hermes.core.events import (
+    ApprovalDecided,
+    ApprovalRequested,
     Event,
     Idle,
     Laws,
+    MessageKept,
     Notice,
     ReasoningDelta,
+    RunQueued,
+    RunStarted,
     SegmentEnd,
+    Steered,
     TextDelta,
     ToolFinished,
     ToolProgress,
@@ -39,7 +46,7 @@ PENDING = {
 over = st.builds(
     TurnResult,
     text=texts,
-    outcome=st.sampled_from([outcome for outcome in Outcome if outcome is not Outcome.WAITING]),
+    outcome=st.sampled_from(sorted(set(Outcome) - {Outcome.WAITING, Outcome.ASKING}, key=str)),
     error=st.none() | texts,
     usage=usages,
 )
@@ -50,7 +57,26 @@ waiting = st.builds(
     pending=st.lists(st.just(PENDING), min_size=1, max_size=2),
     usage=usages,
 )
+requests = st.builds(
+    ApprovalRequest,
+    id=st.just("appr_1"),
+    code=st.just("K7Q2M"),
+    call_id=call_ids,
+    tool=tool_names,
+    arguments=arguments,
+    shown=texts,
+    reason=texts,
+    expires_at=st.just(1_700_000_900.0),
+)
+asking = st.builds(
+    TurnResult,
+    text=texts,
+    outcome=st.just(Outcome.ASKING),
+    approvals=st.lists(requests, min_size=1, max_size=2),
+    usage=usages,
+)
 results = over | waiting
+"""How turns end that need nobody's approval."""
 events = st.one_of(
     st.builds(TextDelta, texts),
     st.builds(ReasoningDelta, texts),
@@ -85,8 +111,21 @@ def _lawful(wishes: list[Event], result: TurnResult) -> list[Event]:
     return log
 
 
+run_events = st.one_of(
+    events,
+    st.builds(MessageKept, st.builds(lambda text: {"role": "assistant", "content": text}, texts)),
+    st.builds(ApprovalRequested, requests),
+    st.builds(ApprovalDecided, st.just("appr_1"), call_ids, st.sampled_from(Decision), texts),
+    st.builds(Steered, st.just("steer_1"), texts),
+    st.builds(RunQueued, st.integers(0, 9)),
+    st.builds(RunStarted, st.integers(1, 3)),
+)
+
 logs = st.builds(_lawful, st.lists(events, max_size=25), results)
-"""Event logs as a run would hold them, ending with `TurnEnded`."""
+"""Event logs as a turn without a run would hold them, ending with `TurnEnded`."""
+
+run_logs = st.builds(_lawful, st.lists(run_events, max_size=25), results | asking)
+"""The same with everything that a durable run may log, questions included."""
 
 
 def streamed_text(log: list[Event]) -> str:

@@ -12,6 +12,7 @@ from typing import Any
 class Received:
     event: str
     data: str
+    id: str = ""
 
     @property
     def json(self) -> Any:
@@ -21,12 +22,12 @@ class Received:
 def read(stream: bytes) -> list[Received]:
     """Every event that a standard reader dispatches; comments leave nothing."""
     received: list[Received] = []
-    event, data = "", None
+    event, event_id, data = "", "", None
     for line in re.split(r"\r\n|\r|\n", stream.decode())[:-1]:
         if not line:
             if data is not None:
-                received.append(Received(event or "message", "\n".join(data)))
-            event, data = "", None
+                received.append(Received(event or "message", "\n".join(data), event_id))
+            event, data = "", None  # the id stays, as the standard has it
             continue
         field, _, value = line.partition(":")
         value = value.removeprefix(" ")
@@ -34,5 +35,7 @@ def read(stream: bytes) -> list[Received]:
             event = value
         elif field == "data":
             data = [*(data or []), value]
+        elif field == "id" and "\0" not in value:
+            event_id = value
     assert data is None, "the stream ends inside an event"
     return received

@@ -158,7 +158,12 @@ def test_the_output_of_one_turn_is_valid_input_of_the_next():
         {"role": "tool", "tool_call_id": "a", "content": "1"},
         {"role": "assistant", "content": "One."},
     ]
-    output = output_items(TurnResult(text="One.", messages=transcript), prior=0, preview=label)
+    output = output_items(
+        TurnResult(text="One.", messages=transcript),
+        response_id="resp_1",
+        prior=0,
+        preview=label,
+    )
     asked = parse_responses({"input": [user(), *output, user("and?")]})
     assert asked.history == [user(), *transcript]
 
@@ -306,7 +311,7 @@ def test_an_ended_response_tells_how_it_ended(
     outcome: Outcome, status: str, details: Any, error: Any, completed_at: Any
 ):
     result = TurnResult(text="x", outcome=outcome, error="Broke.", usage=Usage(total_tokens=3))
-    output = output_items(result, prior=0, preview=label)
+    output = output_items(result, response_id="resp_1", prior=0, preview=label)
     response = ended_response(HEAD, result, output=output, ended_at=9)
     assert_strict(response)
     assert response["status"] == status

@@ -43,14 +43,15 @@ def encoder(dialect: Dialect = CONTRACT_DIALECT, head: ResponseHead = HEAD) -> R
         head,
         preview=lambda name, arguments: str(arguments.get("path", name)),
         dialect=dialect,
-        clock=lambda: 1700000009.5,
     )
 
 
 def written(log: Sequence[Event], using: ResponsesEncoder | None = None) -> list[dict[str, Any]]:
     """The payloads of a whole stream, each checked to be named after its type."""
     using = using or encoder()
-    received = read(b"".join([*using.opening(), *(using.encode(event) for event in log)]))
+    received = read(
+        b"".join([*using.opening(), *(using.encode(event, 1700000009.5) for event in log)])
+    )
     if isinstance(log[-1], TurnEnded):
         assert received.pop() == Received("message", "[DONE]")
     payloads = [one.json for one in received]

@@ -40,6 +40,12 @@ def test_an_event_name_cannot_add_fields(event: str):
     assert [line.partition(":")[0] for line in lines] == ["event", "data", "", ""]
 
 
+@given(event_id=nasty)
+def test_an_id_cannot_add_fields(event_id: str):
+    lines = frame("x", "name", event_id).decode().split("\n")
+    assert [line.partition(":")[0] for line in lines] == ["id", "event", "data", "", ""]
+
+
 @given(contents=st.lists(nasty, max_size=4))
 def test_frames_one_after_another_stay_apart(contents: list[str]):
     assert len(read(b"".join(frame(content) for content in contents))) == len(contents)

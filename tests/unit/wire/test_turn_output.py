@@ -46,7 +46,7 @@ def items(
     **fields: Any,
 ) -> list[dict[str, Any]]:
     result = TurnResult(text=text, messages=messages, **fields)
-    found = output_items(result, prior=prior, form=form, preview=label)
+    found = output_items(result, response_id="resp_1", prior=prior, form=form, preview=label)
     for item in found:
         strict.validate_python(item, strict=True)
     assert len({item["id"] for item in found}) == len(found)
