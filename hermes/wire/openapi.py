@@ -107,7 +107,7 @@ def _event(schema: Schema, answer: Answer) -> Schema:
     data: Schema = {"type": "string", "contentMediaType": JSON, "contentSchema": schema}
     if answer.has_end_mark:
         data = any_of(constant("[DONE]"), data)
-    return record({"data": data}, {"event": string()})
+    return record({"data": data}, {"event": string(), "id": string()})
 
 
 def _refusal(status: int) -> dict[str, Any]:

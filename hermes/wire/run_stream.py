@@ -14,7 +14,6 @@ from typing import Any, assert_never
 from hermes.core.events import (
     ApprovalDecided,
     ApprovalRequested,
-    Event,
     Idle,
     MessageKept,
     Notice,
@@ -36,9 +35,27 @@ from hermes.core.runs import LoggedEvent, RunStatus, error_of
 from hermes.core.turn import Outcome, TurnResult
 from hermes.wire.response_items import called_function
 from hermes.wire.runs import approval_object, shown_error
-from hermes.wire.sse import frame
+from hermes.wire.sse import KEEPALIVE, frame
 
 _TEXT_DELTA = "text.delta"
+
+_Shown = (
+    ReasoningDelta
+    | SegmentEnd
+    | ToolStarted
+    | ToolProgress
+    | ToolFinished
+    | Notice
+    | MessageKept
+    | ApprovalRequested
+    | ApprovalDecided
+    | Steered
+    | RunQueued
+    | RunStarted
+    | TurnPaused
+    | TurnEnded
+)
+"""All but text, which is written by hand, and silence."""
 
 _STATUSES = {
     Outcome.COMPLETED: RunStatus.COMPLETED,
@@ -52,7 +69,11 @@ _STATUSES = {
 
 
 class RunEncoder:
-    """Encodes one run. Every event of the log is one frame, so any of them can be the first."""
+    """Encodes one run. Every event of the log is one frame, so any of them can be the first.
+
+    What is told beside the log (a place in the queue, silence) has the number 0 and no id: whoever
+    joins again goes on after the last event that can be read again.
+    """
 
     def __init__(self, run_id: str) -> None:
         self._run_id = run_id
@@ -62,7 +83,11 @@ class RunEncoder:
         event = logged.event
         if isinstance(event, TextDelta):
             return self._text(logged, event.text)
+        if isinstance(event, Idle):
+            return KEEPALIVE
         kind, fields = _told(event)
+        if not logged.seq:
+            return frame(json.dumps({"run_id": self._run_id, "type": kind, **fields}), kind)
         payload = {"run_id": self._run_id, "seq": logged.seq, "at": logged.at, "type": kind}
         return frame(json.dumps({**payload, **fields}, default=str), kind, str(logged.seq))
 
@@ -75,11 +100,9 @@ class RunEncoder:
         ).encode()
 
 
-def _told(event: Event) -> tuple[str, dict[str, Any]]:
+def _told(event: _Shown) -> tuple[str, dict[str, Any]]:
     """The name of an event, and what it says."""
     match event:
-        case TextDelta(text):
-            return _TEXT_DELTA, {"delta": text}
         case ReasoningDelta(text):
             return "reasoning.delta", {"delta": text}
         case SegmentEnd():
@@ -94,8 +117,6 @@ def _told(event: Event) -> tuple[str, dict[str, Any]]:
             return _told_of_approval(event)
         case Steered() | RunQueued() | RunStarted() | TurnPaused() | TurnEnded():
             return _told_of_run(event)
-        case Idle():
-            raise ValueError("Idle is never logged")
         case _:
             assert_never(event)
 
@@ -135,17 +156,15 @@ def _told_of_run(
         case RunStarted():
             return "run.started", asdict(event)
         case TurnPaused(result):
-            approvals = [approval_object(request) for request in result.approvals]
-            paused = RunStatus.WAITING_FOR_APPROVAL
-            return f"run.{paused.value}", {"approvals": approvals, **_came_of(paused, result)}
+            return _told_of_end(RunStatus.WAITING_FOR_APPROVAL, result)
         case TurnEnded(result, said):
-            status = RunStatus(said) if said else _STATUSES[result.outcome]
-            return f"run.{status.value}", _came_of(status, result)
+            return _told_of_end(RunStatus(said) if said else _STATUSES[result.outcome], result)
         case _:
             assert_never(event)
 
 
-def _came_of(status: RunStatus, result: TurnResult) -> dict[str, Any]:
+def _told_of_end(status: RunStatus, result: TurnResult) -> tuple[str, dict[str, Any]]:
+    """How a run ended, or that it waits, and what came of it so far."""
     came: dict[str, Any] = {
         "outcome": result.outcome.value,
         "output": result.text,
@@ -154,7 +173,9 @@ def _came_of(status: RunStatus, result: TurnResult) -> dict[str, Any]:
     }
     if result.pending:
         came["tool_calls"] = list(result.pending)
-    return came
+    if status is RunStatus.WAITING_FOR_APPROVAL:
+        came["approvals"] = [approval_object(request) for request in result.approvals]
+    return f"run.{status.value}", came
 
 
 def _shown(message: Message) -> Message:

@@ -98,6 +98,8 @@ class SessionEncoder:
             case MessageKept(message):
                 self._kept.append(message)
                 return b""
+            case RunQueued(place):
+                return self._passing("run.queued", place=place)
             case RunStarted():
                 return b""  # the stream began with it
             case _:
@@ -173,6 +175,10 @@ class SessionEncoder:
         payload = {**self._names, "seq": number, **fields}
         return frame(json.dumps(payload), kind, f"{self._names['run_id']}:{number}")
 
+    def _passing(self, kind: str, /, **fields: Any) -> bytes:
+        """Something that is in no log: without a number, as a replay does not have it."""
+        return frame(json.dumps({**self._names, **fields}), kind)
+
     def _next(self) -> int:
         number = self._seq
         self._seq += 1
@@ -180,13 +186,7 @@ class SessionEncoder:
 
 
 def _told(
-    event: ReasoningDelta
-    | ToolProgress
-    | Notice
-    | ApprovalRequested
-    | ApprovalDecided
-    | Steered
-    | RunQueued,
+    event: ReasoningDelta | ToolProgress | Notice | ApprovalRequested | ApprovalDecided | Steered,
 ) -> tuple[str, dict[str, Any]]:
     """Events that this dialect passes on as they are: under which name, and with what."""
     match event:
@@ -202,8 +202,6 @@ def _told(
             return "approval.decided", {**asdict(event), "decision": decision.value}
         case Steered():
             return "steer.delivered", asdict(event)
-        case RunQueued():
-            return "run.queued", asdict(event)
         case _:
             assert_never(event)
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from hermes.wire.schemas.builders import boolean, one_of, or_null, record, ref, string
+from hermes.wire.schemas.builders import OBJECT, boolean, one_of, or_null, record, ref, string
 
 ALWAYS = (403, 500)
 """What every route may answer: a foreign host or page, a fault of the gateway."""
@@ -17,6 +17,7 @@ MEANINGS = {
     403: "The caller may not do this.",
     404: "Nothing has this id.",
     409: "It cannot be done in the state that things are in.",
+    410: "The events asked for were deleted; the error carries what became of it all.",
     413: "The request body is too large.",
     429: "The provider asks to wait; `Retry-After` says how long.",
     500: "A fault of the gateway; its log has the trace under the request id.",
@@ -43,13 +44,19 @@ ERROR_OBJECT = record(
             "invalid_request_error",
             "authentication_error",
             "permission_error",
+            "conflict_error",
             "rate_limit_error",
             "server_error",
         ),
         "param": or_null(string()),
         "code": string(shortest=1),
     },
-    {"hermes": ref("Incomplete")},
+    {
+        "hermes": ref("Incomplete"),
+        "run_id": string(),
+        "run": OBJECT,
+        "response": OBJECT,
+    },
 )
 
 SCHEMAS = {

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from hermes.core.runs import WhenBusy
+from hermes.wire.run_policies import DISCONNECT_HEADER, RUN_ID_HEADER, WHEN_BUSY_HEADER
 from hermes.wire.schemas.builders import one_of, string
 from hermes.wire.schemas.description import header
 from hermes.wire.tool_forms import AUDIENCES
 
 _NAME = string(longest=256)
+POLICY = r"^(cancel|detach|grace:[0-9]+(\.[0-9]+)?)$"
 
 SESSION_ID = header(
     "X-Hermes-Session-Id",
@@ -40,7 +43,19 @@ REASONING = header(
     one_of("show", "hide"),
 )
 
+DISCONNECT = header(
+    DISCONNECT_HEADER,
+    "What a disconnect means to the run: `cancel`, `detach` or `grace:<seconds>`.",
+    string(pattern=POLICY),
+)
+WHEN_BUSY = header(
+    WHEN_BUSY_HEADER,
+    "What becomes of the request while the session is at work.",
+    one_of(*(policy.value for policy in WhenBusy)),
+)
+
 SESSION_ANSWERED = {"X-Hermes-Session-Id": "The session that answered."}
+RUN_ANSWERED = {RUN_ID_HEADER: "The run behind the answer."}
 ROUTED = {
     "X-Hermes-Model": "The model that answered, where the one asked for is not served.",
     "X-Hermes-Ignored-Params": "Parameters of the request that have no effect.",

@@ -162,7 +162,7 @@ def test_a_session_stream_tells_what_happens_around_a_turn() -> None:
         TurnEnded(TurnResult(text="Done.")),
     ]
     received = read(b"".join(session(log)))
-    assert last(received, "run.queued")["place"] == 2
+    assert last(received, "run.queued") == {"run_id": "run_1", "session_id": "s1", "place": 2}
     decided = last(received, "approval.decided")
     assert (decided["decision"], decided["by"]) == ("deny", "timeout")
     assert last(received, "steer.delivered")["text"] == "Hurry."

@@ -32,6 +32,7 @@ from hermes.core.turn import Failure, Outcome, TurnResult
 from hermes.testing.sse import parse_events
 from hermes.wire.run_stream import RunEncoder
 from hermes.wire.runs import approval_object
+from hermes.wire.sse import KEEPALIVE
 from tests.unit.wire.event_logs import run_logs
 from tests.unit.wire.sse_reader import read
 
@@ -181,9 +182,12 @@ def test_what_json_cannot_say_does_not_break_a_stream() -> None:
     assert (kind, fields["arguments"]) == ("tool.started", {"path": "{1}"})
 
 
-def test_silence_has_no_number_and_so_is_never_logged() -> None:
-    with pytest.raises(ValueError, match="never logged"):
-        RunEncoder("run_1").encode(LoggedEvent(1, 0.0, Idle()))
+def test_what_is_in_no_log_has_no_id_to_go_on_from() -> None:
+    encoder = RunEncoder("run_1")
+    assert encoder.encode(LoggedEvent(0, 0.0, Idle())) == KEEPALIVE
+    assert encoder.encode(LoggedEvent(0, 0.0, RunQueued(2))) == (
+        b'event: run.queued\ndata: {"run_id": "run_1", "type": "run.queued", "place": 2}\n\n'
+    )
 
 
 @given(run_logs)

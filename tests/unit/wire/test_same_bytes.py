@@ -11,7 +11,15 @@ from pathlib import Path
 from hypothesis import given
 from hypothesis import strategies as st
 
-from hermes.core.events import Event, TextDelta, ToolFinished, ToolStarted, TurnEnded, TurnPaused
+from hermes.core.events import (
+    Event,
+    RunQueued,
+    TextDelta,
+    ToolFinished,
+    ToolStarted,
+    TurnEnded,
+    TurnPaused,
+)
 from hermes.core.turn import TurnResult
 from hermes.wire.chat import ChatHead
 from hermes.wire.chat_stream import ChatEncoder
@@ -102,12 +110,22 @@ def test_a_whole_answer_has_the_same_ids_every_time_and_others_than_another_resp
 def test_a_session_stream_goes_on_after_any_of_its_frames(
     log: list[Event], data: st.DataObject
 ) -> None:
-    whole = b"".join(session(log))
+    whole = b"".join(session([event for event in log if not isinstance(event, RunQueued)]))
     received = read(whole)
     seen = data.draw(st.integers(-1, len(received)))
     rest = read(after(whole, seen))
     assert rest == received[seen + 1 :]
     assert [parse_event_id(one.id) for one in rest] == [("run_1", one.json["seq"]) for one in rest]
+
+
+@given(run_logs)
+def test_a_place_in_the_queue_changes_nothing_that_is_numbered(log: list[Event]) -> None:
+    quiet = [event for event in log if not isinstance(event, RunQueued)]
+    numbered = [one for one in read(b"".join(session(log))) if one.event != "run.queued"]
+    assert numbered == read(b"".join(session(quiet)))
+    assert list(sent_events(b"".join(responses(log)))) == list(
+        sent_events(b"".join(responses(quiet)))
+    )
 
 
 @given(run_logs)
