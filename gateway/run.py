@@ -25,7 +25,8 @@ def _load_gateway_config() -> dict[str, Any]:
 
 def _resolve_runtime_agent_kwargs() -> dict[str, Any]:
     """The provider and everything else an agent is built with, as `AIAgent` keywords."""
-    return configuration.runtime_keywords(settings_source.current().agent)
+    settings = settings_source.current()
+    return configuration.runtime_keywords(settings.agent, settings.approvals)
 
 
 def _resolve_gateway_model() -> str:

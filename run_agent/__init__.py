@@ -14,11 +14,12 @@ from pathlib import Path
 from typing import Any
 
 from hermes.agent import asking
+from hermes.agent.approving import approver_for
 from hermes.agent.clients import BackgroundClients, open_client
 from hermes.agent.cooperation import Cooperative, is_unaltered, none_blocks
 from hermes.agent.loop import converse
 from hermes.agent.prompt import system_prompt
-from hermes.agent.recording import Recorder
+from hermes.agent.recording import Recorder, recording
 from hermes.agent.seams import AgentSeams, CallSeams
 from hermes.agent.stopping import StopSignal
 from hermes.contract.agent_state import (
@@ -35,10 +36,12 @@ from hermes.contract.results import result_to_dict
 from hermes.core.events import Event, ToolProgress
 from hermes.core.messages import Content, Message
 from hermes.core.ports import Transcript
+from hermes.core.run_link import RunLink
 from hermes.core.turn import TurnParameters, Usage
 from hermes.providers.base import dialect_for
 from hermes.providers.clients import HttpClients
 from hermes.providers.sdk import SdkClients
+from hermes.settings.model import ApprovalSettings
 from hermes.settings.paths import default_workspace, home
 from hermes.tools.base import ToolContext
 from hermes.tools.registry import Registry
@@ -101,12 +104,15 @@ class AIAgent(Cooperative):
         event_callback: Callback = None,
         clients: Callable[[], HttpClients] | None = None,
         parameters: TurnParameters | None = None,
+        approvals: ApprovalSettings | None = None,
+        run_link: RunLink | None = None,
         quiet_mode: bool = True,
         skip_context_files: bool = True,
         skip_memory: bool = True,
     ) -> None:
-        """The last three are part of the contract's signature. This agent never prints, and reads
-        neither context files nor memories, so they change nothing."""
+        """Without `approvals` no tool call needs approval; without a `run_link` nobody keeps what
+        happens. The last three are part of the contract's signature: this agent never prints, and
+        reads neither context files nor memories, so they change nothing."""
         self._provider = provider_from(
             model,
             {
@@ -142,6 +148,8 @@ class AIAgent(Cooperative):
         self.event_callback = event_callback
         self.last_activity = (time.monotonic(), "created")
         self.parameters = parameters or TurnParameters()
+        self.approvals = approvals
+        self.run_link = run_link
         self._session_db = session_db
         self._clients = clients or _background.clients
         self._stop = StopSignal()
@@ -286,13 +294,20 @@ class AIAgent(Cooperative):
             registry=registry,
             run_tool=lambda name, arguments: registry.run(name, arguments, context),
             emit=self._emit,
-            record=Recorder(self._session_db, self.session_id, self.model).record,
+            record=recording(
+                Recorder(self._session_db, self.session_id, self.model),
+                self.run_link,
+                self._emit,
+                self.parameters.resumption,
+            ),
             count=lambda usage: setattr(self, "session_usage", self.session_usage + usage),
             stop=lambda: self._stop,
             is_interrupted=lambda: self._interrupt_requested,
             use_fallback=lambda: adopt_provider(self, self._fallback),
             max_iterations=self.max_iterations,
             parameters=self.parameters,
+            approver=approver_for(self.approvals, registry, context.workspace, self.parameters),
+            link=self.run_link,
             is_watched=lambda: self._has_stream_consumers(),
         )
 

@@ -13,14 +13,17 @@ from functools import partial
 
 from hermes.agent.answer_format import MOST_REPAIRS, correction, fault_of, without_fence
 from hermes.agent.offering import divided, offer
+from hermes.agent.resuming import answered_calls_in, open_calls, replies_in
 from hermes.agent.retrying import ask_patiently
 from hermes.agent.seams import AgentSeams
-from hermes.agent.tooling import run_tool_calls
+from hermes.agent.tooling import clearances, run_tool_calls, with_distinct_ids
 from hermes.core import messages
+from hermes.core.approvals import ApprovalRequest
 from hermes.core.errors import Interrupted, ProviderError
-from hermes.core.events import Notice, SegmentEnd
+from hermes.core.events import ApprovalRequested, Notice, SegmentEnd, Steered
 from hermes.core.messages import Content, Message
-from hermes.core.turn import AnswerFormat, Failure, Outcome, TurnResult, Usage
+from hermes.core.run_link import Steer
+from hermes.core.turn import AnswerFormat, Failure, Outcome, Resumption, TurnResult, Usage
 from hermes.fibers import blocking
 from hermes.providers.base import Prompt
 from hermes.providers.reply import Reply, ToolCall
@@ -35,6 +38,8 @@ class _Turn:
     messages: list[Message]
     usage: Usage = field(default_factory=Usage)
     api_calls: int = 0
+    replies: int = 0
+    """How often the model had answered before this agent took the turn up."""
     tool_calls: int = 0
     corrections: list[Message] = field(default_factory=list)
     """Said to the model about answers that could not be used; not kept."""
@@ -54,6 +59,7 @@ class _Turn:
         *,
         failure: Failure | None = None,
         pending: Sequence[ToolCall] = (),
+        approvals: Sequence[ApprovalRequest] = (),
     ) -> TurnResult:
         return TurnResult(
             text=text,
@@ -61,6 +67,7 @@ class _Turn:
             error=error,
             failure=failure,
             pending=tuple(call.as_message_part() for call in pending),
+            approvals=approvals,
             messages=self.messages,
             usage=self.usage,
             api_calls=self.api_calls,
@@ -70,23 +77,42 @@ class _Turn:
 def converse(
     seams: AgentSeams, user_message: Content | None, history: Sequence[Message]
 ) -> TurnResult:
-    """Run one turn to its end. Without a user message it goes on with the client's tool results."""
+    """Run one turn to its end. Without a user message it goes on with the client's tool results.
+
+    A turn that was begun before goes on where it stopped; its opening is recorded already.
+    """
     turn = _Turn([*history])
-    for answer in seams.parameters.tool_results:
-        _keep(seams, turn, answer)
-    if user_message is not None:
-        _keep(seams, turn, messages.user(user_message))
+    resumption = seams.parameters.resumption
     try:
+        if resumption is not None:
+            return _go_on(seams, turn, resumption)
+        for answer in seams.parameters.tool_results:
+            _keep(seams, turn, answer)
+        if user_message is not None:
+            _keep(seams, turn, messages.user(user_message))
         return _run(seams, turn)
-    except Interrupted:
-        return turn.ended(Outcome.INTERRUPTED, error=_stop_reason(seams))
+    except Interrupted as stop:
+        return turn.ended(Outcome.INTERRUPTED, error=seams.stop().reason or str(stop))
     except ProviderError as error:
         failure = Failure(code=error.code, retry_after=error.retry_after)
         return turn.ended(Outcome.FAILED, error=str(error), failure=failure)
 
 
+def _go_on(seams: AgentSeams, turn: _Turn, resumption: Resumption) -> TurnResult:
+    """Answer the calls that were left open, then go on as if nothing had happened."""
+    turn.messages += resumption.messages
+    turn.replies = replies_in(resumption.messages)
+    turn.tool_calls = answered_calls_in(resumption.messages)
+    calls = open_calls(resumption.messages)
+    if calls:
+        result = _run_calls(seams, turn, calls, resumption=resumption)
+        if result is not None:
+            return result
+    return _run(seams, turn)
+
+
 def _run(seams: AgentSeams, turn: _Turn) -> TurnResult:
-    for _ in range(seams.max_iterations):
+    for _ in range(turn.replies, seams.max_iterations):
         tokens_left = _tokens_left(seams, turn)
         if tokens_left == 0:
             return turn.ended(Outcome.TRUNCATED, error=TRUNCATED)
@@ -95,20 +121,68 @@ def _run(seams: AgentSeams, turn: _Turn) -> TurnResult:
         if result is not None:
             return result
         if not reply.tool_calls:
-            continue  # a faulty answer: the model is told, and asked again
+            continue  # a faulty answer, or somebody said more: the model is asked again
         turn.corrections.clear()
         seams.emit(SegmentEnd())
-        server_calls, client_calls = divided(reply.tool_calls, seams.parameters.client_tools)
-        for answer in run_tool_calls(seams, server_calls, already=turn.tool_calls):
-            _keep(seams, turn, answer)
-        turn.tool_calls += len(server_calls)
-        if client_calls:
-            return turn.ended(Outcome.WAITING, reply.text or "", pending=client_calls)
+        result = _run_calls(seams, turn, reply.tool_calls, reply.text or "")
+        if result is not None:
+            return result
     return turn.ended(
         Outcome.TRUNCATED,
         error=f"Stopped after {seams.max_iterations} model calls (agent.max_iterations); "
         "the work so far is kept, ask to continue.",
     )
+
+
+def _run_calls(
+    seams: AgentSeams,
+    turn: _Turn,
+    calls: Sequence[ToolCall],
+    said: str = "",
+    resumption: Resumption | None = None,
+) -> TurnResult | None:
+    """Answer the server's calls. The turn's result when it has to wait for somebody, else None.
+
+    When one of them has to be asked about, none is made before there is an answer.
+    """
+    server_calls, client_calls = divided(calls, seams.parameters.client_tools)
+    cleared = clearances(seams, server_calls, already=turn.tool_calls, resumption=resumption)
+    questions = [
+        (call, each.question)
+        for call, each in zip(server_calls, cleared, strict=True)
+        if each.question is not None
+    ]
+    if questions and seams.approver is not None:
+        requests = seams.approver.ask(questions)
+        for request in requests:
+            seams.emit(ApprovalRequested(request))
+        return turn.ended(Outcome.ASKING, said, approvals=requests)
+    for answer in run_tool_calls(seams, server_calls, cleared):
+        _keep(seams, turn, answer)
+    turn.tool_calls += len(server_calls)
+    if client_calls:
+        return turn.ended(Outcome.WAITING, said, pending=client_calls)
+    if seams.link is not None:
+        _hear(seams, turn, seams.link.take_steers())
+    return None
+
+
+def _hear(seams: AgentSeams, turn: _Turn, steers: Sequence[Steer]) -> None:
+    """Let the model know what was said to it while it worked."""
+    for steer in steers:
+        seams.emit(Steered(steer.id, steer.text))
+        _keep(seams, turn, messages.user(steer.text))
+
+
+def _completed(seams: AgentSeams, turn: _Turn, text: str) -> TurnResult | None:
+    """The end of the turn, unless somebody has said something that has no answer yet."""
+    if seams.link is not None:
+        steers = seams.link.end_steering()
+        if steers:
+            seams.emit(SegmentEnd())
+            _hear(seams, turn, steers)
+            return None
+    return turn.ended(Outcome.COMPLETED, text)
 
 
 def _tokens_left(seams: AgentSeams, turn: _Turn) -> int | None:
@@ -136,7 +210,7 @@ def _ask(seams: AgentSeams, turn: _Turn, tokens_left: int | None) -> Reply:
         if reply.usage is not None:
             turn.usage += reply.usage
             seams.count(reply.usage)
-        return reply
+        return with_distinct_ids(reply, turn.messages) if reply.tool_calls else reply
 
 
 def _ending(seams: AgentSeams, turn: _Turn, reply: Reply) -> TurnResult | None:
@@ -161,7 +235,7 @@ def _ending(seams: AgentSeams, turn: _Turn, reply: Reply) -> TurnResult | None:
         )
     if reply.tool_calls:
         return None
-    return turn.ended(Outcome.COMPLETED, text)
+    return _completed(seams, turn, text)
 
 
 def _is_whole(reply: Reply) -> bool:
@@ -183,7 +257,7 @@ def _checked(
     if fault is None:
         turn.corrections.clear()
         _keep_reply(seams, turn, replace(reply, text=text))
-        return turn.ended(Outcome.COMPLETED, text)
+        return _completed(seams, turn, text)
     if seams.is_watched() or len(turn.corrections) >= 2 * MOST_REPAIRS:
         _keep_reply(seams, turn, reply)
         return turn.ended(

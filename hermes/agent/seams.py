@@ -10,9 +10,11 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+from hermes.agent.approving import Approver
 from hermes.agent.stopping import StopSignal
 from hermes.core.events import Emit
 from hermes.core.messages import Message
+from hermes.core.run_link import RunLink
 from hermes.core.turn import TurnParameters, Usage
 from hermes.providers.base import Dialect
 from hermes.providers.reply import Reply
@@ -62,5 +64,9 @@ class AgentSeams:
     """Switch to the configured fallback model and return its name; None when there is none left."""
     max_iterations: int
     parameters: TurnParameters = field(default_factory=TurnParameters)
+    approver: Approver | None = None
+    """None: every call may be made."""
+    link: RunLink | None = None
+    """None: nobody keeps this turn, and nobody can speak to the agent while it works."""
     is_watched: Callable[[], bool] = lambda: False
     """Whether somebody reads the answer while it is written: then nothing of it can be unsaid."""

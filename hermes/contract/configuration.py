@@ -8,7 +8,13 @@ from typing import Any
 from hermes.core.served_models import ServedModel
 from hermes.core.turn import TurnParameters
 from hermes.settings.known_providers import DEMO
-from hermes.settings.model import AgentSettings, AliasSettings, ProviderSettings, Settings
+from hermes.settings.model import (
+    AgentSettings,
+    AliasSettings,
+    ApprovalSettings,
+    ProviderSettings,
+    Settings,
+)
 
 DEFAULT_MODEL_NAME = "hermes-agent"
 
@@ -25,7 +31,9 @@ def provider_keywords(provider: ProviderSettings) -> dict[str, Any]:
     }
 
 
-def runtime_keywords(agent: AgentSettings) -> dict[str, Any]:
+def runtime_keywords(
+    agent: AgentSettings, approvals: ApprovalSettings | None = None
+) -> dict[str, Any]:
     """Everything about an agent that does not change from request to request."""
     return {
         **provider_keywords(agent.provider),
@@ -34,6 +42,7 @@ def runtime_keywords(agent: AgentSettings) -> dict[str, Any]:
         "terminal_env": agent.terminal_env,
         "max_iterations": agent.max_iterations,
         "identity": agent.system_prompt,
+        "approvals": approvals,
     }
 
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from hermes.core.approvals import ApprovalRequest
 from hermes.core.turn import Failure, Outcome, TurnResult, Usage
 
 OUTCOMES = {outcome.value: outcome for outcome in Outcome}
@@ -27,6 +28,7 @@ def result_from(result: Mapping[str, Any], usage: Mapping[str, Any]) -> TurnResu
         messages=messages if isinstance(messages, list) else [],
         failure=_failure(result),
         pending=_pending(result),
+        approvals=_approvals(result),
         usage=_usage(usage, result),
         session_id=session_id if isinstance(session_id, str) and session_id else None,
         api_calls=_count(result, "api_calls"),
@@ -48,6 +50,7 @@ def result_to_dict(result: TurnResult, session_id: str | None) -> dict[str, Any]
         "error_code": result.failure.code if result.failure else None,
         "retry_after": result.failure.retry_after if result.failure else None,
         "pending_tool_calls": list(result.pending),
+        "approvals": list(result.approvals),
         "session_id": session_id,
         "input_tokens": result.usage.input_tokens,
         "output_tokens": result.usage.output_tokens,
@@ -82,6 +85,12 @@ def _pending(result: Mapping[str, Any]) -> tuple[dict[str, Any], ...]:
     calls = result.get("pending_tool_calls")
     found = calls if isinstance(calls, list) else []
     return tuple(call for call in found if isinstance(call, dict))
+
+
+def _approvals(result: Mapping[str, Any]) -> tuple[ApprovalRequest, ...]:
+    requests = result.get("approvals")
+    found = requests if isinstance(requests, list) else []
+    return tuple(request for request in found if isinstance(request, ApprovalRequest))
 
 
 def _usage(usage: Mapping[str, Any], result: Mapping[str, Any]) -> Usage:

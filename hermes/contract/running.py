@@ -25,7 +25,7 @@ async def run_turn(
     ask: RunAgent, call: TurnCall, feed: Feed | None, agent_ref: AgentRef
 ) -> TurnResult:
     """Run a turn through the contract's `_run_agent`, which is only ever called with keywords."""
-    callbacks = NO_CALLBACKS if feed is None else callbacks_for(feed.put).as_keywords()
+    keywords = NO_CALLBACKS if feed is None else _keywords(feed)
     result, usage = await ask(
         user_message=call.user_message,
         conversation_history=list(call.history),
@@ -34,9 +34,17 @@ async def run_turn(
         gateway_session_key=call.session_key,
         agent_ref=agent_ref,
         parameters=call.parameters,
-        **callbacks,
+        **keywords,
     )
     return result_from(result, usage)
+
+
+def _keywords(feed: Feed) -> dict[str, Any]:
+    """What an agent needs to fill the feed. Only a turn that is kept has a link to its run."""
+    keywords: dict[str, Any] = callbacks_for(feed.put).as_keywords()
+    if not feed.wants_text:
+        keywords |= {"stream_delta_callback": None, "reasoning_callback": None}
+    return keywords if feed.link is None else keywords | {"run_link": feed.link}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -56,8 +56,13 @@ class Resumption:
 
     messages: tuple[Message, ...]
     """All of the turn so far, its opening included. They are recorded already."""
+    started: frozenset[str]
+    """The calls whose tool was begun. One of them without an answer has an unknown outcome and is
+    never made again; one that was not begun is still to be made."""
     decisions: Mapping[str, Decision] = field(default_factory=dict)
-    """By call id. A call without an answer and without a decision has an unknown outcome."""
+    """What was said about calls that had to be asked about, by call id."""
+    decided_by: Mapping[str, str] = field(default_factory=dict)
+    """Who decided, as in `ApprovalDecided`; a call that is missing was decided by the client."""
     steps: int = 0
     """How many messages were recorded: the next one has this number."""
 
@@ -81,6 +86,8 @@ class TurnParameters:
     """Whether what the model thinks stays with its messages, under `reasoning`."""
     alias: str | None = None
     """The configured model alias that answers; None: the agent itself."""
+    owner: str = "default"
+    """The name of the key that asked: what needs approval may depend on it."""
     is_plain: bool = False
     """The model alone: no tools of the server, no identity, nothing kept."""
     can_ask: bool = False

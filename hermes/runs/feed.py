@@ -11,6 +11,7 @@ from collections import deque
 from typing import Protocol
 
 from hermes.core.events import Event
+from hermes.core.run_link import RunLink
 
 Item = Event | None
 """`None` is the end of the feed; it comes once, after the turn's task has ended."""
@@ -28,6 +29,11 @@ class EventSource(Protocol):
 
 class Feed:
     """The `EventSource` of a turn that runs in this process."""
+
+    link: RunLink | None = None
+    """For a turn whose events are kept: how its agent makes sure that they are."""
+    wants_text: bool = True
+    """Whether the answer is to come in pieces; otherwise the model is asked for it as a whole."""
 
     def __init__(self) -> None:
         self._items: deque[Item] = deque()

@@ -191,7 +191,7 @@ class LoopbackAdapter(APIServerAdapter):
     ) -> AIAgent:
         wants_store = parameters is not None and parameters.persist
         keywords = agent_keywords(
-            runtime=runtime_keywords(self._settings),
+            runtime=runtime_keywords(self._settings, self._whole.approvals),
             toolsets=BUILTIN_TOOLSETS,
             model=self._settings.provider.model,
             session_id=session_id,

@@ -92,14 +92,22 @@ class Registry:
                 "unknown. Check the state before you try again or do it another way."
             )
 
+    def fitted(self, name: str, arguments: str | Mapping[str, Any]) -> dict[str, Any]:
+        """The arguments as the tool will get them; raises `ToolProblem` when it will not."""
+        return fit_arguments(name, arguments, self._known(name).parameters)
+
     def _call(self, name: str, arguments: str | Mapping[str, Any], context: ToolContext) -> str:
+        tool = self._known(name)
+        fitted = fit_arguments(name, arguments, tool.parameters)
+        context.check_stop()
+        return tool.function(context, **fitted)
+
+    def _known(self, name: str) -> Tool:
         tool = self._tools.get(name)
         if tool is None:
             available = ", ".join(self._tools) or "none"
             raise ToolProblem(f"There is no tool named {name!r}. Available tools: {available}.")
-        fitted = fit_arguments(name, arguments, tool.parameters)
-        context.check_stop()
-        return tool.function(context, **fitted)
+        return tool
 
 
 def _definition(tool: Tool) -> dict[str, Any]:

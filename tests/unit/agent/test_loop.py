@@ -144,11 +144,12 @@ def test_calls_left_open_in_the_history_are_settled_before_the_model_sees_them(
 
 
 def test_the_iteration_budget_truncates_the_turn_after_the_last_tools_ran(stage: Play) -> None:
-    turn = stage(*[reply(None, calls("echo"))] * 3, max_iterations=3)
+    asked = (reply(None, calls("echo", id=f"c{number}")) for number in (1, 2, 3))
+    turn = stage(*asked, max_iterations=3)
     result = turn.play()
     assert (result.outcome, result.text, result.api_calls) == (Outcome.TRUNCATED, "", 3)
     assert "max_iterations" in str(result.error)
-    assert result.messages[-1] == tool("c1", "echo", "echo: nothing")
+    assert result.messages[-1] == tool("c3", "echo", "echo: nothing")
     assert len(turn.asked) == 3
 
 
