@@ -45,7 +45,10 @@ _read_parameters = reader_of(
         "client_tools": reader_of(ClientTools, {"tools": tuple}),
         "tool_results": tuple,
         "grants": tuple_of(reader_of(Grant)),
-        "resumption": reader_of(Resumption, {"messages": tuple, "decisions": mapping_of(Decision)}),
+        "resumption": reader_of(
+            Resumption,
+            {"messages": tuple, "started": frozenset, "decisions": mapping_of(Decision)},
+        ),
     },
 )
 _read_call = reader_of(TurnCall, {"history": tuple, "parameters": _read_parameters})
