@@ -69,11 +69,7 @@ _STATUSES = {
 
 
 class RunEncoder:
-    """Encodes one run. Every event of the log is one frame, so any of them can be the first.
-
-    What is told beside the log (a place in the queue, silence) has the number 0 and no id: whoever
-    joins again goes on after the last event that can be read again.
-    """
+    """Encodes one run. Every event of the log is one frame, so any of them can be the first."""
 
     def __init__(self, run_id: str) -> None:
         self._run_id = run_id
@@ -81,15 +77,15 @@ class RunEncoder:
 
     def encode(self, logged: LoggedEvent) -> bytes:
         event = logged.event
-        if isinstance(event, TextDelta):
-            return self._text(logged, event.text)
         if isinstance(event, Idle):
             return KEEPALIVE
+        if isinstance(event, TextDelta):
+            return self._text(logged, event.text)
         kind, fields = _told(event)
-        if not logged.seq:
-            return frame(json.dumps({"run_id": self._run_id, "type": kind, **fields}), kind)
         payload = {"run_id": self._run_id, "seq": logged.seq, "at": logged.at, "type": kind}
-        return frame(json.dumps({**payload, **fields}, default=str), kind, str(logged.seq))
+        # What is in no log, such as the place in a queue, has no number to come back to.
+        number = str(logged.seq) if logged.seq else None
+        return frame(json.dumps({**payload, **fields}, default=str), kind, number)
 
     def _text(self, logged: LoggedEvent, text: str) -> bytes:
         # Written by hand, as this is what a log consists of.

@@ -98,10 +98,11 @@ class SessionEncoder:
             case MessageKept(message):
                 self._kept.append(message)
                 return b""
-            case RunQueued(place):
-                return self._passing("run.queued", place=place)
             case RunStarted():
                 return b""  # the stream began with it
+            case RunQueued(place):
+                # Not in the log, so without a number.
+                return frame(json.dumps({**self._names, "place": place}), "run.queued")
             case _:
                 kind, fields = _told(event)
                 return self._event(kind, **fields)
@@ -174,10 +175,6 @@ class SessionEncoder:
         number = self._next()
         payload = {**self._names, "seq": number, **fields}
         return frame(json.dumps(payload), kind, f"{self._names['run_id']}:{number}")
-
-    def _passing(self, kind: str, /, **fields: Any) -> bytes:
-        """Something that is in no log: without a number, as a replay does not have it."""
-        return frame(json.dumps({**self._names, **fields}), kind)
 
     def _next(self) -> int:
         number = self._seq

@@ -64,10 +64,9 @@ _CAME_OF = {
 
 
 def _event(kinds: Schema, required: dict[str, Schema], **optional: Schema) -> Schema:
-    """An event of the log. What is in no log has neither number nor time."""
+    """An event of the log. What is in no log has the number 0."""
     return record(
-        {"run_id": _NAME, "type": kinds, **required},
-        {"seq": integer(1), "at": _TIME, **optional},
+        {"run_id": _NAME, "seq": integer(0), "at": _TIME, "type": kinds, **required}, optional
     )
 
 
