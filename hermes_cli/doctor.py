@@ -76,6 +76,7 @@ def _folders(home: Path) -> Iterator[Finding]:
     yield doctor_home.database("Sessions", paths.state_db(home))
     yield doctor_home.database("Responses", paths.response_db(home))
     yield doctor_home.database("Stored chats", paths.chat_db(home))
+    yield doctor_home.database("Runs", paths.run_db(home))
 
 
 def _configured(settings: Settings) -> Iterator[Finding]:

@@ -22,7 +22,14 @@ from hermes.settings.api_server import as_extra
 from hermes.settings.home_lock import HomeLock
 from hermes.settings.logs import configure_logging
 from hermes.settings.model import Settings
-from hermes.settings.paths import chat_db, ensure_private_dir, files_folder, lock_file, response_db
+from hermes.settings.paths import (
+    chat_db,
+    ensure_private_dir,
+    files_folder,
+    lock_file,
+    response_db,
+    run_db,
+)
 from hermes.settings.secrecy import hide_process_environment
 from hermes.tools.registry import Registry
 
@@ -85,6 +92,7 @@ async def _serve(settings: Settings, announce: Callable[[str], None]) -> None:
                 **as_extra(settings.listener),
                 "response_db": response_db(settings.home),
                 "chat_db": chat_db(settings.home),
+                "run_db": run_db(settings.home),
                 "agent_threads": settings.agent.threads,
             },
         )

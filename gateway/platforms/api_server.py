@@ -57,6 +57,7 @@ from hermes.settings.api_server import listener_from
 from hermes.settings.paths import files_folder, home, state_db
 from hermes.store.chats import ChatStore
 from hermes.store.responses import ResponseStore
+from hermes.store.runs import SqliteRunStore, open_runs
 from hermes.store.uploads import UploadStore
 from hermes.tools.registry import Registry
 from hermes.tools.skills import skill_list
@@ -118,6 +119,7 @@ class APIServerAdapter:
         self._model_name = self._resolve_model_name(self.listener.model_name)
         self._response_store = ResponseStore(db_path=config.extra.get("response_db"))
         self._chat_store = ChatStore(db_path=config.extra.get("chat_db"))
+        self._run_store = SqliteRunStore(open_runs(config.extra.get("run_db")))
         self._session_db: Any = None
         self._uploads: UploadStore | None = None
         self._documents = Documents()
@@ -142,7 +144,11 @@ class APIServerAdapter:
         await self._http.close()
         await self._storage.run(
             lambda: close_all(
-                self._response_store, self._chat_store, self._session_db, self._uploads
+                self._response_store,
+                self._chat_store,
+                self._run_store,
+                self._session_db,
+                self._uploads,
             )
         )
         close_all(self._agent_threads, self._storage)
@@ -421,6 +427,7 @@ class APIServerAdapter:
                 data, name, gateway_run.settings_source.current().files
             ),
             chats=lambda: self._chat_store,
+            runs_store=lambda: self._run_store,
             storage=self._storage,
             idempotency=_IdempotencyCache(),
             runtime_status=lambda: status.read_runtime_status(),

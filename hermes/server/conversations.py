@@ -10,6 +10,7 @@ from hermes.core.errors import InvalidRequest
 from hermes.core.ids import new_id
 from hermes.core.ports import ItemPage, ResponseRecords
 from hermes.server.answers import json_answer
+from hermes.server.kept_answers import created_once
 from hermes.server.response_records import CONVERSATION_PREFIX
 from hermes.server.response_request import existing_conversation, outside
 from hermes.server.seams import Seams
@@ -20,6 +21,7 @@ from hermes.wire.response_echo import parse_metadata
 from hermes.wire.response_parameters import check_include
 
 
+@created_once
 async def create(request: web.Request, seams: Seams) -> web.StreamResponse:
     body = await read_body(request) if request.can_read_body else {}
     metadata = parse_metadata(body)
@@ -92,6 +94,7 @@ async def list_items(request: web.Request, seams: Seams) -> web.StreamResponse:
     return json_answer(item_list(page))
 
 
+@created_once
 async def add_items(request: web.Request, seams: Seams) -> web.StreamResponse:
     conversation_id = request.match_info["conversation_id"]
     body = await read_body(request)

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import hashlib
+import json
 import logging
 from collections.abc import Callable
-from typing import TypeVar
+from typing import Protocol, TypeVar
 from urllib.parse import quote
 
 from aiohttp import web
@@ -12,6 +14,8 @@ from aiohttp import web
 from hermes.core.errors import InvalidRequest, NotFound, Unavailable
 from hermes.core.uploads import Draft, FilePage, UploadedFile, Uploads
 from hermes.server.answers import json_answer
+from hermes.server.idempotency import idempotency_key
+from hermes.server.kept_answers import answer_once, keyed_request
 from hermes.server.multipart import MOST_FIELD_BYTES, MOST_FIELDS, Form, read_form
 from hermes.server.seams import Seams
 from hermes.wire import files as wire
@@ -20,14 +24,33 @@ log = logging.getLogger(__name__)
 
 T = TypeVar("T")
 
+
+class Digest(Protocol):
+    """What `hashlib` makes."""
+
+    def update(self, data: bytes, /) -> None: ...
+
+    def hexdigest(self) -> str: ...
+
+
 _FORM_BYTES = MOST_FIELDS * MOST_FIELD_BYTES
 
 
 async def create(request: web.Request, seams: Seams) -> web.StreamResponse:
+    key = idempotency_key(request.headers)
     draft = await in_store(seams, lambda store: _begin(store, request.content_length or 0))
+    digest = hashlib.sha256() if key is not None else None
     try:
-        form = await _receive(request, seams, draft)
-        return json_answer(wire.file_object(await _keep(seams, draft, form)))
+        form = await _receive(request, seams, draft, digest)
+
+        async def keep() -> web.Response:
+            return json_answer(wire.file_object(await _keep(seams, draft, form)))
+
+        if key is None or digest is None:
+            return await keep()
+        # Known only now: a repeated upload has arrived, too, before it is found to be one.
+        asked = keyed_request(request, seams, key, _fingerprint(form, digest))
+        return await answer_once(seams, asked, keep)
     finally:
         await in_store(seams, lambda store: store.discard(draft))
 
@@ -104,11 +127,22 @@ def _unavailable() -> Unavailable:
     )
 
 
-async def _receive(request: web.Request, seams: Seams, draft: Draft) -> Form:
+async def _receive(request: web.Request, seams: Seams, draft: Draft, digest: Digest | None) -> Form:
+    def take(chunk: bytes) -> None:
+        draft.write(chunk)
+        if digest is not None:
+            digest.update(chunk)
+
     async def write(chunk: bytes) -> None:
-        await in_store(seams, lambda _store: draft.write(chunk))
+        await in_store(seams, lambda _store: take(chunk))
 
     return await read_form(request, "file", write)
+
+
+def _fingerprint(form: Form, digest: Digest) -> str:
+    """Of what the form says: its boundary is another one each time that it is sent."""
+    said = json.dumps([form.filename, sorted(form.fields.items()), digest.hexdigest()])
+    return hashlib.sha256(said.encode()).hexdigest()
 
 
 async def _keep(seams: Seams, draft: Draft, form: Form) -> UploadedFile:

@@ -5,11 +5,31 @@ from __future__ import annotations
 import asyncio
 import time
 from collections import OrderedDict
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Mapping
 from typing import Any
+
+from hermes.core.errors import InvalidRequest
 
 MAX_ENTRIES = 1000
 KEEP_SECONDS = 300.0
+
+KEY_HEADER = "Idempotency-Key"
+LONGEST_KEY = 255
+
+
+def idempotency_key(headers: Mapping[str, str]) -> str | None:
+    """The key of a request that must not be carried out twice; None for any other."""
+    key = headers.get(KEY_HEADER)
+    if key is None:
+        return None
+    key = key.strip(" \t")
+    if not key or len(key) > LONGEST_KEY or not key.isprintable():
+        raise InvalidRequest(
+            f"{KEY_HEADER} must be 1 to {LONGEST_KEY} printable characters.",
+            param=KEY_HEADER,
+            code="invalid_value",
+        )
+    return key
 
 
 class IdempotencyCache:
@@ -37,6 +57,10 @@ class IdempotencyCache:
             self._entries[name] = (time.monotonic(), asyncio.create_task(_awaited(compute)))
             self._entries[name][1].add_done_callback(lambda task: self._forget_failed(name, task))
         return await asyncio.shield(self._entries[name][1])
+
+    def is_taken(self, key: str, fingerprint: str) -> bool:
+        """Whether something else is, or lately was, computed under this key."""
+        return any(taken == key and other != fingerprint for taken, other in self._entries)
 
     def _forget_failed(self, name: tuple[str, str], task: asyncio.Task[Any]) -> None:
         if task.cancelled() or task.exception() is not None:

@@ -15,10 +15,11 @@ from hermes.core.messages import Message
 from hermes.core.turn import TurnCall, TurnParameters, TurnResult
 from hermes.server.answers import json_answer
 from hermes.server.attachments import settle_attachments
+from hermes.server.kept_answers import created_once
 from hermes.server.response_request import find_chain, outside
 from hermes.server.routing import route_model
 from hermes.server.seams import Seams
-from hermes.server.turns import once, read_body, run_to_end
+from hermes.server.turns import read_body, run_to_end
 from hermes.wire.compaction import compaction_object, seal, shortened
 from hermes.wire.lenient import required_text, text
 from hermes.wire.response_input import messages_of, read_items
@@ -52,6 +53,7 @@ async def count_input_tokens(request: web.Request, seams: Seams) -> web.StreamRe
     return json_answer({"object": "response.input_tokens", "input_tokens": counted})
 
 
+@created_once
 async def compact(request: web.Request, seams: Seams) -> web.StreamResponse:
     """A compaction item that stands for the whole input; nothing of it is stored."""
     seams.admit_turn()
@@ -65,18 +67,16 @@ async def compact(request: web.Request, seams: Seams) -> web.StreamResponse:
             code="missing_required_parameter",
         )
 
-    async def compute() -> dict[str, Any]:
-        result = await _summary(seams, whole, routed.alias)
-        key = await seams.storage.run(lambda: seams.responses().signing_key())
-        return compaction_object(
-            compaction_id=new_id("resp_"),
-            item_id=new_id("cmp_"),
-            created_at=int(time.time()),
-            sealed=seal(shortened(whole.messages, result.text), key),
-            usage=response_usage(result.usage),
-        )
-
-    return json_answer(await once(request, seams, compute), headers=routed.headers)
+    result = await _summary(seams, whole, routed.alias)
+    key = await seams.storage.run(lambda: seams.responses().signing_key())
+    compaction = compaction_object(
+        compaction_id=new_id("resp_"),
+        item_id=new_id("cmp_"),
+        created_at=int(time.time()),
+        sealed=seal(shortened(whole.messages, result.text), key),
+        usage=response_usage(result.usage),
+    )
+    return json_answer(compaction, headers=routed.headers)
 
 
 async def _whole_input(request: web.Request, seams: Seams, body: Mapping[str, Any]) -> _WholeInput:

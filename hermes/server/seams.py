@@ -14,6 +14,7 @@ from aiohttp import web
 
 from hermes.core.messages import Content, Message
 from hermes.core.ports import ChatRecords, ResponseRecords, SessionStore
+from hermes.core.run_ports import RunStore
 from hermes.core.served_models import ServedModel
 from hermes.core.turn import TurnResult
 from hermes.core.uploads import Uploads
@@ -106,6 +107,8 @@ class Seams:
     extract_text: Callable[[bytes, str], Awaitable[str]]
     """The text of a file, by its bytes and its name; raises `InvalidRequest` without any."""
     chats: Callable[[], ChatRecords]
+    runs_store: Callable[[], RunStore]
+    """Runs, and the answers of requests that have an idempotency key. Its calls may block."""
     storage: Threads
     """Where every call that may block on a store is made."""
     idempotency: IdempotencyCache

@@ -14,6 +14,7 @@ from hermes.core.turn import Outcome, TurnCall, TurnParameters, TurnResult
 from hermes.runs.turns import start_turn
 from hermes.server.answers import json_answer
 from hermes.server.attachments import settle_session_chat
+from hermes.server.kept_answers import created_once
 from hermes.server.routing import refuse_unseen_images, route_model
 from hermes.server.seams import Seams
 from hermes.server.streaming import Stream, view_of, write_stream
@@ -39,6 +40,7 @@ async def list_sessions(request: web.Request, seams: Seams) -> web.StreamRespons
     return json_answer(wire.session_list(rows, page, total=total))
 
 
+@created_once
 async def create_session(request: web.Request, seams: Seams) -> web.StreamResponse:
     asked = wire.parse_create(await read_body(request))
 
@@ -87,6 +89,7 @@ async def list_messages(request: web.Request, seams: Seams) -> web.StreamRespons
     return json_answer(wire.message_list(session_id, await _in_store(seams, read)))
 
 
+@created_once
 async def fork_session(request: web.Request, seams: Seams) -> web.StreamResponse:
     source_id = request.match_info["session_id"]
     asked = wire.parse_fork(await read_body(request) if request.can_read_body else {})

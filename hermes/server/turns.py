@@ -25,14 +25,17 @@ SCOPE_HEADERS = ("Authorization", SESSION_ID_HEADER, SESSION_KEY_HEADER)
 
 
 async def read_body(request: web.Request) -> dict[str, Any]:
+    return parse_object(await read_bytes(request))
+
+
+async def read_bytes(request: web.Request) -> bytes:
     try:
-        raw = await request.read()
+        return await request.read()
     except web.RequestPayloadError as error:
         raise InvalidRequest(
             "The request body cannot be read: its length, chunks or Content-Encoding are not what "
             "the headers say."
         ) from error
-    return parse_object(raw)
 
 
 async def run_to_end(seams: Seams, call: TurnCall) -> TurnResult:

@@ -48,6 +48,7 @@ from hermes.settings.paths import (
     ensure_private_dir,
     files_folder,
     response_db,
+    run_db,
     state_db,
     status_file,
 )
@@ -100,6 +101,7 @@ class TestGateway:
             **as_extra(listener),
             "response_db": response_db(home),
             "chat_db": chat_db(home),
+            "run_db": run_db(home),
             **extra,
         }
         self._adapter: LoopbackAdapter | None = None

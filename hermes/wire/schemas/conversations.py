@@ -15,7 +15,8 @@ from hermes.wire.schemas.builders import (
     string,
 )
 from hermes.wire.schemas.description import Body, Description, answers_json, path
-from hermes.wire.schemas.errors import WITH_BODY
+from hermes.wire.schemas.errors import KEYED, WITH_BODY
+from hermes.wire.schemas.headers import IDEMPOTENCY_KEY, REPLAYED
 from hermes.wire.schemas.kept_items import INCLUDE, PAGE
 from hermes.wire.schemas.messages import METADATA
 
@@ -39,6 +40,7 @@ DESCRIPTIONS = {
     "conversation_create": Description(
         summary="Begin a conversation",
         area=AREA,
+        parameters=(IDEMPOTENCY_KEY,),
         body=Body(
             schema=request(
                 optional={
@@ -48,8 +50,8 @@ DESCRIPTIONS = {
             ),
             is_required=False,
         ),
-        answers=answers_json(ref("Conversation"), "The new conversation."),
-        errors=(*WITH_BODY, 404),
+        answers=answers_json(ref("Conversation"), "The new conversation.", headers=REPLAYED),
+        errors=(*WITH_BODY, 404, *KEYED),
     ),
     "conversation": Description(
         summary="One conversation",
@@ -92,12 +94,12 @@ DESCRIPTIONS = {
     "conversation_items_add": Description(
         summary="Add items to a conversation",
         area=AREA,
-        parameters=(_ID,),
+        parameters=(_ID, IDEMPOTENCY_KEY),
         body=Body(
             schema=record({"items": list_of(ref("ResponseInputItem"), fewest=1, most=MOST_AT_ONCE)})
         ),
-        answers=answers_json(ref("ItemList"), "The items that were added."),
-        errors=(*WITH_BODY, 404),
+        answers=answers_json(ref("ItemList"), "The items that were added.", headers=REPLAYED),
+        errors=(*WITH_BODY, 404, *KEYED),
     ),
     "conversation_item": Description(
         summary="One item of a conversation",

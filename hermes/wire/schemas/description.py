@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from types import MappingProxyType
 from typing import Any
 
 from hermes.wire.schemas.builders import Schema, string
 
 JSON = "application/json"
 EVENTS = "text/event-stream"
+NO_HEADERS: Mapping[str, str] = MappingProxyType({})
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -72,5 +74,11 @@ def header(name: str, about: str, schema: Schema) -> Parameter:
     return Parameter(name=name, place="header", about=about, schema=schema)
 
 
-def answers_json(schema: Schema, about: str, *, status: int = 200) -> dict[int, Answer]:
-    return {status: Answer(about=about, contents={JSON: schema})}
+def answers_json(
+    schema: Schema,
+    about: str,
+    *,
+    status: int = 200,
+    headers: Mapping[str, str] = NO_HEADERS,
+) -> dict[int, Answer]:
+    return {status: Answer(about=about, contents={JSON: schema}, headers=headers)}

@@ -8,6 +8,8 @@ ALWAYS = (403, 500)
 """What every route may answer: a foreign host or page, a fault of the gateway."""
 WITHOUT_KEY = (401,)
 WITH_BODY = (400, 413)
+KEYED = (409, 503)
+"""With an idempotency key: it was used with another body, or cannot be looked up."""
 TURN = (400, 413, 429, 502, 503)
 """A turn is run: its request is read, and its model may fail."""
 
@@ -19,7 +21,7 @@ MEANINGS = {
     409: "It cannot be done in the state that things are in.",
     410: "The events asked for were deleted; the error carries what became of it all.",
     413: "The request body is too large.",
-    429: "The provider asks to wait; `Retry-After` says how long.",
+    429: "The provider asks to wait, or too much is at work already; `Retry-After` says how long.",
     500: "A fault of the gateway; its log has the trace under the request id.",
     502: "The turn ended without a usable answer; `message` has the reason.",
     503: "Not now; `Retry-After` says when to try again.",

@@ -23,7 +23,8 @@ from hermes.wire.schemas.description import (
     path,
     query,
 )
-from hermes.wire.schemas.errors import WITH_BODY
+from hermes.wire.schemas.errors import KEYED, WITH_BODY
+from hermes.wire.schemas.headers import IDEMPOTENCY_KEY, REPLAYED
 
 AREA = "Files"
 
@@ -84,9 +85,10 @@ DESCRIPTIONS = {
     "file_create": Description(
         summary="Upload a file",
         area=AREA,
+        parameters=(IDEMPOTENCY_KEY,),
         body=Body(schema=ref("FileForm"), content_type=FORM),
-        answers=answers_json(ref("File"), "The file."),
-        errors=(*WITH_BODY, _STORE),
+        answers=answers_json(ref("File"), "The file.", headers=REPLAYED),
+        errors=(*WITH_BODY, *KEYED),
     ),
     "file": Description(
         summary="What is known of a file",

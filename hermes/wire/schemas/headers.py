@@ -24,7 +24,7 @@ SESSION_KEY = header(
 IDEMPOTENCY_KEY = header(
     "Idempotency-Key",
     "A repeated request with the same key and body gets the first one's answer.",
-    string(),
+    string(longest=255),
 )
 STRICT = header(
     "X-Hermes-Strict",
@@ -54,6 +54,7 @@ WHEN_BUSY = header(
     one_of(*(policy.value for policy in WhenBusy)),
 )
 
+REPLAYED = {"Idempotency-Replayed": "`true` where this is the answer of an earlier request."}
 SESSION_ANSWERED = {"X-Hermes-Session-Id": "The session that answered."}
 RUN_ANSWERED = {RUN_ID_HEADER: "The run behind the answer."}
 ROUTED = {

@@ -27,8 +27,8 @@ from hermes.wire.schemas.description import (
     path,
     query,
 )
-from hermes.wire.schemas.errors import TURN, WITH_BODY
-from hermes.wire.schemas.headers import IDEMPOTENCY_KEY, SESSION_ANSWERED, SESSION_KEY
+from hermes.wire.schemas.errors import KEYED, TURN, WITH_BODY
+from hermes.wire.schemas.headers import IDEMPOTENCY_KEY, REPLAYED, SESSION_ANSWERED, SESSION_KEY
 from hermes.wire.sessions import MAX_LIMIT, MAX_TITLE
 
 AREA = "Sessions"
@@ -158,9 +158,12 @@ DESCRIPTIONS = {
     "session_create": Description(
         summary="Make a session",
         area=AREA,
+        parameters=(IDEMPOTENCY_KEY,),
         body=Body(schema=request(optional={"title": _TITLE, "model": string()})),
-        answers=answers_json(ref("SessionEnvelope"), "The new session.", status=201),
-        errors=(*WITH_BODY, _STORE),
+        answers=answers_json(
+            ref("SessionEnvelope"), "The new session.", status=201, headers=REPLAYED
+        ),
+        errors=(*WITH_BODY, *KEYED),
     ),
     "session": Description(
         summary="One session",
@@ -212,10 +215,10 @@ DESCRIPTIONS = {
     "session_fork": Description(
         summary="Branch a session off another one",
         area=AREA,
-        parameters=(_ID,),
+        parameters=(_ID, IDEMPOTENCY_KEY),
         body=Body(schema=request(optional={"title": _TITLE}), is_required=False),
-        answers=answers_json(ref("SessionEnvelope"), "The copy.", status=201),
-        errors=(*WITH_BODY, 404, _STORE),
+        answers=answers_json(ref("SessionEnvelope"), "The copy.", status=201, headers=REPLAYED),
+        errors=(*WITH_BODY, 404, *KEYED),
     ),
     "session_chat": Description(
         summary="One turn in a session, answered whole",

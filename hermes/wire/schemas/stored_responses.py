@@ -29,7 +29,7 @@ from hermes.wire.schemas.description import (
     query,
 )
 from hermes.wire.schemas.errors import TURN, WITH_BODY
-from hermes.wire.schemas.headers import IDEMPOTENCY_KEY, SESSION_ID, SESSION_KEY
+from hermes.wire.schemas.headers import IDEMPOTENCY_KEY, REPLAYED, SESSION_ID, SESSION_KEY
 from hermes.wire.schemas.kept_items import INCLUDE, PAGE
 from hermes.wire.schemas.response_request import CONVERSATION
 from hermes.wire.schemas.responses import AREA
@@ -124,8 +124,10 @@ DESCRIPTIONS = {
         area=AREA,
         parameters=(SESSION_ID, SESSION_KEY, IDEMPOTENCY_KEY),
         body=Body(schema=ref("CompactRequest")),
-        answers=answers_json(ref("Compaction"), "The item, for the input of later responses."),
-        errors=(*TURN, 404),
+        answers=answers_json(
+            ref("Compaction"), "The item, for the input of later responses.", headers=REPLAYED
+        ),
+        errors=(*TURN, 404, 409),
     ),
     "responses_websocket": Description(
         summary="A WebSocket for turn after turn",

@@ -11,6 +11,7 @@ import pytest
 from aiohttp.test_utils import TestClient, TestServer
 
 from hermes.server.application import build_application
+from hermes.server.seams import Seams
 from hermes.settings.model import ListenerSettings
 from tests.unit.server.fakes import FakeTurns, fake_seams
 
@@ -31,7 +32,7 @@ async def serve(tmp_path: Path) -> AsyncIterator[Serve]:
         ) -> TestClient[Any, Any]:
             seams = fake_seams(tmp_path, turns or FakeTurns(), key=key, **changes)
             stack.callback(seams.storage.close)
-            for store in (seams.sessions(), seams.responses(), seams.chats()):
+            for store in _stores(seams):
                 if hasattr(store, "close"):
                     stack.callback(store.close)
             listener = ListenerSettings(key=key, max_body_bytes=10_000)
@@ -40,3 +41,7 @@ async def serve(tmp_path: Path) -> AsyncIterator[Serve]:
             return await stack.enter_async_context(TestClient(server, headers=headers))
 
         yield start
+
+
+def _stores(seams: Seams) -> list[Any]:
+    return [seams.sessions(), seams.responses(), seams.chats(), seams.runs_store()]

@@ -28,6 +28,7 @@ from hermes.server.streaming import TurnView
 from hermes.settings.model import ListenerSettings
 from hermes.store.chats import ChatStore
 from hermes.store.responses import ResponseStore
+from hermes.store.runs import SqliteRunStore, open_runs
 from hermes.store.sessions import SessionDB
 
 Behaviour = Callable[[TurnCall], Awaitable[TurnResult]]
@@ -54,7 +55,7 @@ def fake_seams(
 ) -> Seams:
     """Real stores and writers around a fake turn; any closure may be replaced."""
     responses, sessions = ResponseStore(), SessionDB(home / "state.db")
-    chats = ChatStore()
+    chats, runs = ChatStore(), SqliteRunStore(open_runs(None))
 
     async def chat(request: web.Request, stream: ChatStream) -> web.StreamResponse:
         return await write_chat(
@@ -104,6 +105,7 @@ def fake_seams(
             "fetch_image": no_fetching,
             "extract_text": no_reading,
             "chats": lambda: chats,
+            "runs_store": lambda: runs,
             "storage": Threads("storage", 2),
             "idempotency": IdempotencyCache(),
             "runtime_status": lambda: None,

@@ -34,6 +34,18 @@ async def test_the_same_question_is_computed_once() -> None:
     assert [*answers, await cache.get_or_set("k", "f", work)] == [1] * 11
 
 
+async def test_a_key_is_taken_by_what_is_computed_under_it() -> None:
+    cache, work = IdempotencyCache(), Work(waits=True)
+    asking = asyncio.create_task(cache.get_or_set("k", "f", work))
+    await asyncio.sleep(0)
+
+    assert cache.is_taken("k", "g")
+    assert not cache.is_taken("k", "f")
+    assert not cache.is_taken("l", "g")
+    work.may_finish.set()
+    await asking
+
+
 async def test_another_key_or_fingerprint_is_another_question() -> None:
     cache, work = IdempotencyCache(), Work()
     names = [("k", "f"), ("k", "g"), ("l", "f")]
