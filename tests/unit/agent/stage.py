@@ -7,14 +7,18 @@ from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Any
 
+from hermes.agent.approving import approver_for
 from hermes.agent.loop import converse
 from hermes.agent.seams import AgentSeams
 from hermes.agent.stopping import StopSignal
+from hermes.core.errors import Fenced
 from hermes.core.events import Event
 from hermes.core.messages import Content, Message
+from hermes.core.run_link import RunLink, Steer
 from hermes.core.turn import TurnParameters, TurnResult, Usage
 from hermes.providers.base import dialect_for
 from hermes.providers.reply import Reply, ToolCall
+from hermes.settings.model import ApprovalSettings
 from hermes.tools.base import Tool, ToolContext, ToolProblem, tool
 from hermes.tools.registry import Registry
 from hermes.tools.workspace import Workspace
@@ -73,6 +77,33 @@ class ImpatientStop(StopSignal):
         return self.is_set()
 
 
+class Link:
+    """A run that keeps nothing; notes when it was asked to, and says what it is told to say."""
+
+    run_id = "run_1"
+
+    def __init__(self, log: list[tuple[str, Any]] | None = None) -> None:
+        self.log = [] if log is None else log
+        self.said: list[Steer] = []
+        self.is_closed = False
+        self.fails_after: int | None = None
+        self.barriers = 0
+
+    def barrier(self) -> None:
+        self.barriers += 1
+        if self.fails_after is not None and self.barriers > self.fails_after:
+            raise Fenced("Another process has taken this run over.")
+        self.log.append(("barrier", None))
+
+    def take_steers(self) -> list[Steer]:
+        said, self.said = self.said, []
+        return said
+
+    def end_steering(self) -> list[Steer]:
+        self.is_closed = not self.said
+        return self.take_steers()
+
+
 Line = Reply | Exception | Callable[[], Reply]
 
 
@@ -90,6 +121,8 @@ class Stage:
         max_iterations: int = 10,
         parameters: TurnParameters | None = None,
         is_watched: bool = False,
+        approvals: ApprovalSettings | None = None,
+        link: RunLink | None = None,
     ) -> None:
         self.log: list[tuple[str, Any]] = []
         self.asked: list[dict[str, Any]] = []
@@ -107,6 +140,10 @@ class Stage:
         self._max_iterations = max_iterations
         self._parameters = parameters or TurnParameters()
         self._is_watched = is_watched
+        self._link = link
+        self._approver = approver_for(
+            approvals, self._registry, self._context.workspace, self._parameters
+        )
 
     def play(
         self, user_message: Content | None = "Hi.", history: Iterable[Message] = ()
@@ -142,6 +179,8 @@ class Stage:
             use_fallback=self._use_fallback,
             max_iterations=self._max_iterations,
             parameters=self._parameters,
+            approver=self._approver,
+            link=self._link,
             is_watched=lambda: self._is_watched,
         )
 

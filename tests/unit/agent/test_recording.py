@@ -8,10 +8,13 @@ from typing import Any
 
 import pytest
 
-from hermes.agent.recording import Recorder
+from hermes.agent.recording import Recorder, recording
+from hermes.core.errors import Fenced
+from hermes.core.events import MessageKept
 from hermes.core.messages import assistant, tool, user
+from hermes.core.turn import Outcome, Resumption
 from hermes.store.sessions import SessionDB
-from tests.unit.agent.stage import Stage, calls, reply
+from tests.unit.agent.stage import Link, Stage, calls, reply
 
 
 class CountingStore:
@@ -94,3 +97,90 @@ def test_a_failing_store_does_not_end_the_turn_and_is_tried_again(
         assert turn.play().text == "Done."
     assert store.tried == ["create"] * 4
     assert [record.__dict__["session_id"] for record in caplog.records] == ["s1"] * 4
+
+
+# --- for a run ------------------------------------------------------------------------------------
+
+
+class PlacedStore:
+    """Notes from where its messages come."""
+
+    def __init__(self, log: list[tuple[str, Any]]) -> None:
+        self.log = log
+
+    def create_session(self, session_id: str, source: str, model: str | None = None) -> str:
+        return session_id
+
+    def append_message(self, session_id: str, role: str, content: Any, **fields: Any) -> int:
+        self.log.append(("stored", (role, fields["run_id"], fields["step"])))
+        return 1
+
+
+def run_recording(
+    log: list[tuple[str, Any]], link: Link, resumption: Resumption | None = None
+) -> Any:
+    return recording(
+        Recorder(PlacedStore(log), "s1", "m"),
+        link,
+        lambda event: log.append(("event", event)),
+        resumption,
+    )
+
+
+def test_a_message_is_in_the_log_for_good_before_the_session_has_it() -> None:
+    log: list[tuple[str, Any]] = []
+    record = run_recording(log, Link(log))
+    record(user("Hi."))
+    record(assistant("Hello."))
+    assert log == [
+        ("event", MessageKept(user("Hi."))),
+        ("barrier", None),
+        ("stored", ("user", "run_1", 0)),
+        ("event", MessageKept(assistant("Hello."))),
+        ("barrier", None),
+        ("stored", ("assistant", "run_1", 1)),
+    ]
+
+
+def test_the_steps_of_a_turn_that_goes_on_are_counted_on() -> None:
+    log: list[tuple[str, Any]] = []
+    resumption = Resumption(messages=(user("Hi."),), started=frozenset(), steps=3)
+    run_recording(log, Link(log), resumption)(assistant("Hello."))
+    assert log[-1] == ("stored", ("assistant", "run_1", 3))
+
+
+def test_what_the_log_refuses_is_kept_nowhere() -> None:
+    log: list[tuple[str, Any]] = []
+    link = Link(log)
+    link.fails_after = 0
+    with pytest.raises(Fenced):
+        run_recording(log, link)(user("Hi."))
+    assert log == [("event", MessageKept(user("Hi.")))]
+
+
+def test_a_turn_whose_run_was_taken_over_ends_as_interrupted_and_says_so(tmp_path: Path) -> None:
+    link = Link()
+    link.fails_after = 0
+    turn = Stage([], tmp_path, record=run_recording(link.log, link), link=link)
+    result = turn.play()
+    assert result.outcome is Outcome.INTERRUPTED
+    assert result.error == "Another process has taken this run over."
+    assert turn.asked == []
+
+
+def test_a_tool_is_not_begun_before_its_beginning_is_kept(tmp_path: Path) -> None:
+    link = Link()
+    turn = Stage([reply(None, calls("echo")), reply("Done.")], tmp_path, link=link)
+    link.log = turn.log
+    turn.play()
+    kinds = [kind if kind != "event" else type(value).__name__ for kind, value in turn.log]
+    at = kinds.index("ToolStarted")
+    assert kinds[at : at + 4] == ["ToolStarted", "barrier", "ran", "ToolFinished"]
+
+
+def test_a_tool_whose_beginning_cannot_be_kept_is_not_run(tmp_path: Path) -> None:
+    link = Link()
+    link.fails_after = 0
+    turn = Stage([reply(None, calls("echo"))], tmp_path, link=link)
+    assert turn.play().outcome is Outcome.INTERRUPTED
+    assert "ran" not in [kind for kind, _ in turn.log]

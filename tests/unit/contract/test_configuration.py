@@ -17,7 +17,7 @@ from hermes.contract.configuration import (
     runtime_keywords,
     shown_model_name,
 )
-from hermes.settings.model import AgentSettings, ProviderSettings
+from hermes.settings.model import AgentSettings, ApprovalSettings, ProviderSettings
 from run_agent import AIAgent
 
 PROVIDER = ProviderSettings(
@@ -56,7 +56,9 @@ def test_keywords_left_out_have_the_settings_defaults() -> None:
 
 def test_an_agent_can_be_built_from_every_runtime_keyword(tmp_path: Path) -> None:
     keywords = agent_keywords(
-        runtime=runtime_keywords(settings(tmp_path)), toolsets={"terminal", "files"}, model="m"
+        runtime=runtime_keywords(settings(tmp_path), ApprovalSettings()),
+        toolsets={"terminal", "files"},
+        model="m",
     )
     agent = AIAgent(**keywords)
     assert agent._provider == PROVIDER

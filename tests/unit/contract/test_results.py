@@ -10,6 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from hermes.contract.results import result_from, result_to_dict
+from hermes.core.approvals import ApprovalRequest
 from hermes.core.turn import Outcome, TurnResult, Usage
 
 counts = st.integers(0, 10**9)
@@ -29,6 +30,20 @@ results = st.builds(
     ),
     session_id=st.none() | st.text(min_size=1),
     api_calls=counts,
+    approvals=st.lists(
+        st.builds(
+            ApprovalRequest,
+            id=st.text(),
+            code=st.text(),
+            call_id=st.text(),
+            tool=st.text(),
+            arguments=st.dictionaries(st.text(), st.text()),
+            shown=st.text(),
+            reason=st.text(),
+            expires_at=st.floats(0, 2e9),
+        ),
+        max_size=2,
+    ).map(tuple),
 )
 
 
@@ -87,7 +102,7 @@ def test_only_the_total_may_be_known() -> None:
 def test_a_test_double_is_believed_nothing() -> None:
     """A MagicMock has every attribute and is true; none of it may reach JSON or a header."""
     fields = ("final_response", "messages", "session_id", "api_calls", "cached_tokens", "outcome")
-    told = {field: MagicMock() for field in fields}
+    told = {field: MagicMock() for field in (*fields, "approvals")}
     usage = {field: MagicMock() for field in ("input_tokens", "output_tokens", "total_tokens")}
     assert result_from(told, usage) == TurnResult(messages=[])
 

@@ -14,6 +14,7 @@ from hermes.agent.cooperation import Cooperative
 from hermes.contract.running import AgentTurn, run_turn
 from hermes.core.errors import Unavailable
 from hermes.core.events import TextDelta
+from hermes.core.run_link import Steer
 from hermes.core.turn import TurnCall, TurnParameters, TurnResult, Usage
 from hermes.fibers import blocking, is_in_fiber, wait_in_fiber
 from hermes.runs.feed import Feed
@@ -280,3 +281,32 @@ async def test_a_turn_nobody_watches_has_no_callbacks() -> None:
     await run_turn(ask, CALL, None, [None])
     callbacks = [value for name, value in seen.items() if name.endswith("_callback")]
     assert callbacks == [None] * 7
+
+
+class StubLink:
+    run_id = "run_1"
+
+    def barrier(self) -> None: ...
+
+    def take_steers(self) -> list[Steer]:
+        return []
+
+    def end_steering(self) -> list[Steer]:
+        return []
+
+
+async def test_a_kept_turn_has_a_link_to_its_run_and_may_want_the_answer_as_a_whole() -> None:
+    class KeptFeed(Feed):
+        link = StubLink()
+        wants_text = False
+
+    seen: dict[str, Any] = {}
+
+    async def ask(**keywords: Any) -> Any:
+        seen.update(keywords)
+        return {"final_response": "hello"}, {}
+
+    await run_turn(ask, CALL, KeptFeed(), [None])
+    assert seen["run_link"] is KeptFeed.link
+    unset = {name for name, value in seen.items() if name.endswith("_callback") and value is None}
+    assert unset == {"stream_delta_callback", "reasoning_callback"}
