@@ -14,6 +14,8 @@ Content = str | list[dict[str, Any]]
 
 UNKNOWN_OUTCOME = "The tool was interrupted before it reported back; its outcome is unknown."
 
+SUMMARY = "This is a summary of our conversation so far:\n\n"
+
 
 def text_of(content: Content | None) -> str:
     """The readable text of a message's content; images leave nothing."""
@@ -26,6 +28,11 @@ def text_of(content: Content | None) -> str:
 
 def user(content: Content) -> Message:
     return {"role": "user", "content": content}
+
+
+def summary_note(summary: str) -> Message:
+    """What a model is told in the place of messages that were summarised."""
+    return user(SUMMARY + summary)
 
 
 def assistant(text: str | None, tool_calls: Sequence[dict[str, Any]] = ()) -> Message:

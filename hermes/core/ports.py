@@ -7,6 +7,14 @@ from dataclasses import dataclass
 from typing import Any, Protocol
 
 from hermes.core.messages import Content, Message
+from hermes.core.sessions import (
+    GivenMessage,
+    HistorySummary,
+    MessagePage,
+    MessageQuery,
+    SearchPage,
+    SessionHead,
+)
 
 
 class Transcript(Protocol):
@@ -48,12 +56,41 @@ class SessionStore(Transcript, Protocol):
 
     def get_messages(self, session_id: str) -> list[dict[str, Any]]: ...
 
-    def get_messages_as_conversation(
-        self, session_id: str, *, without_run: str | None = None
-    ) -> list[Message]:
-        """`without_run`, passed for durable runs only, leaves out what that run has said."""
+    def page_messages(self, session_id: str, wanted: MessageQuery) -> MessagePage:
+        """Like `get_messages`, but only a part of it."""
 
-    def fork_session(self, session_id: str, new_id: str, *, title: str | None = None) -> str: ...
+    def has_message(self, session_id: str, message_id: int) -> bool: ...
+
+    def get_messages_as_conversation(
+        self, session_id: str, *, without_run: str | None = None, whole: bool = False
+    ) -> list[Message]:
+        """What a model is told of the session: its messages, the oldest perhaps summarised.
+
+        `without_run`, passed for durable runs only, leaves out what that run has said. `whole`
+        puts the messages themselves in the place of their summary.
+        """
+
+    def fork_session(
+        self, session_id: str, new_id: str, *, title: str | None = None, up_to: int | None = None
+    ) -> str:
+        """`up_to`, passed when a message was chosen, is the last one that the fork has."""
+
+    def search(self, query: str, *, limit: int, offset: int) -> SearchPage | None:
+        """Messages and titles that have all the words; None when the store cannot search."""
+
+    def import_session(
+        self, session_id: str, head: SessionHead, messages: Sequence[GivenMessage]
+    ) -> bool:
+        """Keep a whole session; False, and nothing is kept, when the id is taken."""
+
+    def get_summary(self, session_id: str) -> HistorySummary | None:
+        """The newest one."""
+
+    def add_summary(self, session_id: str, summary: HistorySummary) -> bool:
+        """False when the session is gone."""
+
+    def count_messages(self, session_id: str, *, after: int) -> int:
+        """How many there are behind the message with this id."""
 
 
 class EventLogs(Protocol):

@@ -63,6 +63,11 @@ class Database:
         with explained(self._place):
             return self._writer.write(job)
 
+    def write_alone(self, job: Work[T]) -> T:
+        """Like `write`, but outside of any transaction, for what SQLite does nowhere else."""
+        with explained(self._place):
+            return self._writer.write_alone(job)
+
     def submit(self, job: Work[T]) -> Future[T]:
         """Like `write`, after everything asked before, but returns at once.
 

@@ -4,6 +4,7 @@ HermesError
 ├── StoreUnusable       the database file cannot be used as it is
 ├── StoreClosed         the store was used after it was closed
 ├── UnknownSession      no session has this id (also a `KeyError`)
+├── UnknownMessage      the session has no message with this id (also a `KeyError`)
 ├── SessionExists       a new session was given an id that is taken
 ├── RunExists           a new run was given an id that is taken
 └── LogGap              an event would leave a hole in its log
@@ -39,6 +40,17 @@ class UnknownSession(HermesError, KeyError):
 
     def __str__(self) -> str:
         # KeyError would show the message in quotes.
+        return str(self.args[0])
+
+
+class UnknownMessage(HermesError, KeyError):
+    """The session has no message with this id."""
+
+    def __init__(self, session_id: str, message_id: int) -> None:
+        super().__init__(f"Session {session_id!r} has no message {message_id}.")
+        self.message_id = message_id
+
+    def __str__(self) -> str:
         return str(self.args[0])
 
 

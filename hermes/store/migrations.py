@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import sqlite3
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 from hermes.store.errors import StoreUnusable
 
-Migration = tuple[str, ...]
-"""The statements that lead from one version of a schema to the next. Never edit a released one."""
+Step = str | Callable[[sqlite3.Connection], None]
+"""A statement, or what statements alone cannot do."""
+
+Migration = tuple[Step, ...]
+"""The steps that lead from one version of a schema to the next. Never edit a released one."""
 
 
 def migrate(connection: sqlite3.Connection, migrations: Sequence[Migration], place: str) -> None:
@@ -56,7 +59,14 @@ def _apply(connection: sqlite3.Connection, migrations: Sequence[Migration], vers
         connection.execute(
             "CREATE TABLE schema_version (version INTEGER PRIMARY KEY, applied_at REAL NOT NULL)"
         )
-    for number, statements in enumerate(migrations[version:], start=version + 1):
-        for statement in statements:
-            connection.execute(statement)
+    for number, steps in enumerate(migrations[version:], start=version + 1):
+        for step in steps:
+            _take(connection, step)
         connection.execute("INSERT INTO schema_version VALUES (?, ?)", (number, time.time()))
+
+
+def _take(connection: sqlite3.Connection, step: Step) -> None:
+    if isinstance(step, str):
+        connection.execute(step)
+    else:
+        step(connection)

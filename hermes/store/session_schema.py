@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from hermes.store.migrations import Migration
+from hermes.store.session_titles import title_old_sessions
 
 MIGRATIONS: tuple[Migration, ...] = (
     (
@@ -44,5 +45,22 @@ MIGRATIONS: tuple[Migration, ...] = (
         CREATE UNIQUE INDEX messages_by_run ON messages (session_id, run_id, step)
         WHERE run_id IS NOT NULL
         """,
+    ),
+    (
+        # The beginning of what the user said first.
+        "ALTER TABLE sessions ADD COLUMN auto_title TEXT",
+        title_old_sessions,
+        """
+        CREATE TABLE session_summaries (
+            session_id TEXT NOT NULL REFERENCES sessions (id) ON DELETE CASCADE,
+            up_to INTEGER NOT NULL,             -- the id of the last message it stands for
+            text TEXT NOT NULL,
+            created_at REAL NOT NULL,
+            PRIMARY KEY (session_id, up_to)
+        ) WITHOUT ROWID
+        """,
+        # The index itself is made beside the migrations: some SQLite cannot (`session_index`).
+        "CREATE TABLE search_state (is_current INTEGER NOT NULL)",
+        "INSERT INTO search_state VALUES (0)",
     ),
 )

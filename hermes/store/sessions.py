@@ -5,6 +5,7 @@ It stores what it is told and knows nothing of agents, requests or models.
 
 from __future__ import annotations
 
+import logging
 import sqlite3
 import time
 from collections.abc import Callable, Sequence
@@ -12,50 +13,54 @@ from pathlib import Path
 from typing import Any
 
 from hermes.core.messages import Content, Message
+from hermes.core.sessions import (
+    GivenMessage,
+    HistorySummary,
+    MessagePage,
+    MessageQuery,
+    SearchPage,
+    SessionHead,
+)
+from hermes.store import leftovers, session_forks, session_index, session_messages
 from hermes.store.database import Database
-from hermes.store.encoding import bind, from_json, from_stored, plain, to_json
-from hermes.store.errors import SessionExists, UnknownSession
+from hermes.store.encoding import bind, plain, to_json
+from hermes.store.errors import StoreUnusable
+from hermes.store.session_messages import in_range
 from hermes.store.session_schema import MIGRATIONS
+from hermes.store.session_titles import auto_title
 
 _SESSION = (
-    "SELECT id, source, model, title, parent_session_id, end_reason,"
+    "SELECT id, source, model, title, auto_title, parent_session_id, end_reason,"
     " started_at, ended_at, updated_at, message_count FROM sessions"
 )
 
-_APPEND = """
-    INSERT INTO messages
-        (session_id, role, content, tool_calls, tool_call_id, tool_name, run_id, step, timestamp)
-    VALUES
-        (:session_id, :role, :content, :tool_calls, :tool_call_id, :tool_name, :run_id, :step, :now)
+_IMPORT = """
+    INSERT INTO sessions (id, source, model, title, parent_session_id, end_reason,
+        started_at, ended_at, updated_at)
+    VALUES (:id, :source, :model, :title, :parent, :end_reason, :started_at, :ended_at, :now)
+    ON CONFLICT (id) DO NOTHING
 """
 
-_FIND_STEP = """
-    SELECT id FROM messages WHERE session_id = :session_id AND run_id = :run_id AND step = :step
-"""
-
-_FORK = """
-    INSERT INTO sessions (id, source, model, title, parent_session_id, started_at, updated_at)
-    SELECT :new_id, source, model, coalesce(:title, title), id, :now, :now
-    FROM sessions WHERE id = :id
-"""
-
-_COPY_MESSAGES = """
-    INSERT INTO messages (session_id, role, content, tool_calls, tool_call_id, tool_name, timestamp)
-    SELECT :new_id, role, content, tool_calls, tool_call_id, tool_name, timestamp
-    FROM messages WHERE session_id = :id ORDER BY id
-"""
-
-_LARGEST_INTEGER = 2**63 - 1
-_NO_RUN = ""
-"""A run id that no message has, not even one that no run said."""
+log = logging.getLogger(__name__)
 
 
 class SessionDB:
     """Every session of one home folder. Any thread may call; every call may block."""
 
-    def __init__(self, path: Path | str, *, clock: Callable[[], float] = time.time) -> None:
+    def __init__(
+        self, path: Path | str, *, clock: Callable[[], float] = time.time, can_search: bool = True
+    ) -> None:
+        """`can_search=False` does without, as it is done where SQLite has no FTS5."""
         self._clock = clock
         self._database = Database(Path(path), MIGRATIONS)
+        self._has_index = can_search and self._database.read(session_index.has_fts5)
+        try:
+            self._settle_index()
+            if self._database.read(leftovers.are_marked):
+                self._remove_leftovers()
+        except BaseException:
+            self._database.close()
+            raise
 
     def create_session(self, session_id: str, source: str, model: str | None = None) -> str:
         """Make sure the session exists; an existing one is left as it is."""
@@ -73,7 +78,15 @@ class SessionDB:
     def list_sessions(self, *, limit: int, offset: int) -> list[dict[str, Any]]:
         """A page of sessions, the most recently changed first."""
         statement = f"{_SESSION} ORDER BY updated_at DESC, number DESC LIMIT :limit OFFSET :offset"
-        return self._rows(statement, limit=_in_range(limit), offset=_in_range(offset))
+        return self._rows(statement, limit=in_range(limit), offset=in_range(offset))
+
+    def find_ids(self, beginning: str) -> list[str]:
+        """The ids that begin like this, the most recently changed first."""
+        statement = (
+            "SELECT id FROM sessions WHERE substr(id, 1, length(:beginning)) = :beginning"
+            " ORDER BY updated_at DESC, number DESC"
+        )
+        return [str(row["id"]) for row in self._rows(statement, beginning=beginning)]
 
     def count_sessions(self) -> int:
         [row] = self._rows("SELECT count(*) AS count FROM sessions")
@@ -82,17 +95,38 @@ class SessionDB:
     def set_session_title(self, session_id: str, title: str | None) -> bool:
         """False if there is no such session."""
         statement = "UPDATE sessions SET title = :title, updated_at = :now WHERE id = :id"
-        return self._change(statement, id=session_id, title=title)
+        values = bind(id=session_id, title=title)
+
+        def job(connection: sqlite3.Connection) -> bool:
+            changed = connection.execute(statement, {**values, "now": self._clock()}).rowcount > 0
+            self._index_title(connection, session_id)
+            return changed
+
+        return self._database.write(job)
 
     def end_session(self, session_id: str, reason: str) -> bool:
         """Note that and why the session ended; False if there is no such session."""
         return self._database.write(
-            lambda connection: _end(connection, session_id, reason, self._clock())
+            lambda connection: session_forks.end(connection, session_id, reason, self._clock())
         )
 
     def delete_session(self, session_id: str) -> bool:
         """Delete a session and its messages; its forks live on. False if it is unknown."""
-        return self._change("DELETE FROM sessions WHERE id = :id", id=session_id)
+        return self.delete_sessions([session_id]) > 0
+
+    def delete_sessions(self, session_ids: Sequence[str]) -> int:
+        """Delete sessions, down to the last byte in the file; how many there were."""
+
+        def job(connection: sqlite3.Connection) -> int:
+            deleted = sum(self._delete(connection, session_id) for session_id in session_ids)
+            if deleted:
+                leftovers.mark(connection)
+            return deleted
+
+        deleted = self._database.write(job)
+        if deleted:
+            self._remove_leftovers()
+        return deleted
 
     def append_message(
         self,
@@ -110,56 +144,195 @@ class SessionDB:
 
         A step of a run that is there already is left as it is, and has the id it had.
         """
-        message = bind(
-            session_id=session_id,
-            role=role,
-            content=to_json(content),
-            tool_calls=to_json(list(tool_calls)) if tool_calls else None,
-            tool_call_id=tool_call_id,
-            tool_name=tool_name,
-            run_id=run_id,
-            step=step,
-        )
+        message = _row(
+            session_id,
+            GivenMessage(
+                role=role,
+                content=content,
+                timestamp=0,
+                tool_calls=tool_calls,
+                tool_call_id=tool_call_id,
+                tool_name=tool_name,
+            ),
+        ) | bind(run_id=run_id, step=step)
         return self._database.write(
-            lambda connection: _append(connection, {**message, "now": self._clock()})
+            lambda connection: self._append(
+                connection, message | {"now": self._clock()}, role, content
+            )
         )
 
     def get_messages(self, session_id: str) -> list[dict[str, Any]]:
         """The session's messages in order, each with its `id` and `timestamp`."""
-        statement = (
-            "SELECT id, role, content, timestamp, tool_calls, tool_call_id, tool_name, run_id, step"
-            " FROM messages WHERE session_id = :id ORDER BY id"
+        return self.page_messages(session_id, MessageQuery()).messages
+
+    def page_messages(self, session_id: str, wanted: MessageQuery) -> MessagePage:
+        """Like `get_messages`, but only a part of it."""
+        return self._database.read(
+            lambda connection: session_messages.page(connection, session_id, wanted)
         )
-        return [_message(row) for row in self._rows(statement, id=session_id)]
+
+    def has_message(self, session_id: str, message_id: int) -> bool:
+        return self._database.read(
+            lambda connection: session_messages.exists(connection, session_id, message_id)
+        )
+
+    def count_messages(self, session_id: str, *, after: int) -> int:
+        """How many there are behind the message with this id."""
+        return self._database.read(
+            lambda connection: session_messages.count_after(connection, session_id, after)
+        )
 
     def get_messages_as_conversation(
-        self, session_id: str, *, without_run: str | None = None
+        self, session_id: str, *, without_run: str | None = None, whole: bool = False
     ) -> list[Message]:
-        """The session's messages in order, in the chat-completions shape and nothing else.
+        """What a model is told of the session, in the chat-completions shape and nothing else.
 
-        `without_run` leaves out what one run has said so far.
+        That is the newest summary, if there is one, and the messages behind it; or, `whole`, all
+        messages. `without_run` leaves out what one run has said so far.
         """
-        statement = (
-            "SELECT role, content, tool_calls, tool_call_id"
-            " FROM messages WHERE session_id = :id AND run_id IS NOT :run ORDER BY id"
+        return self._database.read(
+            lambda connection: session_messages.conversation(
+                connection, session_id, without_run=without_run, whole=whole
+            )
         )
-        rows = self._rows(statement, id=session_id, run=without_run or _NO_RUN)
-        return [_message(row) for row in rows]
 
-    def fork_session(self, session_id: str, new_id: str, *, title: str | None = None) -> str:
+    def get_summary(self, session_id: str) -> HistorySummary | None:
+        """The newest one."""
+        return self._database.read(
+            lambda connection: session_messages.newest_summary(connection, session_id)
+        )
+
+    def add_summary(self, session_id: str, summary: HistorySummary) -> bool:
+        """Let `summary` stand for older messages from now on; False when the session is gone."""
+        return self._database.write(
+            lambda connection: session_messages.summarise(
+                connection, session_id, summary, self._clock()
+            )
+        )
+
+    def fork_session(
+        self, session_id: str, new_id: str, *, title: str | None = None, up_to: int | None = None
+    ) -> str:
         """Copy a session and its messages under `new_id`, and end the source as "branched".
 
-        Without a title the fork has the title of its source. Raises `UnknownSession` or
-        `SessionExists`, and then nothing has changed.
+        With `up_to`, the id of a message, that is the last one that is copied; a call that is open
+        there is answered. Without a title the fork has the title of its source. Raises
+        `UnknownSession`, `UnknownMessage` or `SessionExists`, and then nothing has changed.
         """
-        self._database.write(
-            lambda connection: _fork(connection, session_id, new_id, title, self._clock())
-        )
+
+        def job(connection: sqlite3.Connection) -> None:
+            now = self._clock()
+            session_forks.copy_session(connection, session_id, new_id, title, now)
+            copies = session_forks.copy_messages(connection, session_id, new_id, up_to)
+            summary = session_forks.summary_of_copies(connection, session_id, copies)
+            if summary is not None:
+                session_messages.summarise(connection, new_id, summary, now)
+            self._index_title(connection, new_id)
+            for copied in copies:
+                self._index(connection, copied["id"], copied["role"], copied.get("content"))
+            for answer in session_forks.missing_answers(copies) if up_to is not None else ():
+                given = GivenMessage(**_known(answer), timestamp=now)
+                self._append(connection, _row(new_id, given), given.role, given.content)
+
+        self._database.write(job)
         return new_id
+
+    def import_session(
+        self, session_id: str, head: SessionHead, messages: Sequence[GivenMessage]
+    ) -> bool:
+        """Keep a whole session as it was elsewhere; False when the id is taken."""
+        session = bind(
+            id=session_id,
+            source=head.source,
+            model=head.model,
+            title=head.title,
+            parent=head.parent_session_id,
+            end_reason=head.end_reason,
+            started_at=head.started_at,
+            ended_at=head.ended_at,
+        )
+        rows = [_row(session_id, message) for message in messages]
+
+        def job(connection: sqlite3.Connection) -> bool:
+            now = self._clock()
+            if not connection.execute(_IMPORT, session | {"now": now}).rowcount:
+                return False
+            self._index_title(connection, session_id)
+            for row, message in zip(rows, messages, strict=True):
+                self._append(connection, row, message.role, message.content)
+            connection.execute(
+                "UPDATE sessions SET updated_at = :now WHERE id = :id", bind(id=session_id, now=now)
+            )
+            return True
+
+        return self._database.write(job)
+
+    def search(self, query: str, *, limit: int, offset: int) -> SearchPage | None:
+        """Messages and titles that have all the words, the best first; None without FTS5."""
+        if not self._has_index:
+            return None
+        return self._database.read(
+            lambda connection: session_index.search(
+                connection, query, limit=in_range(limit), offset=in_range(offset)
+            )
+        )
 
     def close(self) -> None:
         """Idempotent; any use afterwards raises `StoreClosed`."""
         self._database.close()
+
+    def _append(
+        self,
+        connection: sqlite3.Connection,
+        row: dict[str, Any],
+        role: str,
+        content: Content | None,
+    ) -> int:
+        message_id, is_new = session_messages.append(connection, row)
+        if is_new:
+            self._index(connection, message_id, role, content)
+        return message_id
+
+    def _index(
+        self, connection: sqlite3.Connection, message_id: int, role: str, content: Content | None
+    ) -> None:
+        if self._has_index:
+            session_index.add_message(connection, message_id, role, content)
+
+    def _index_title(self, connection: sqlite3.Connection, session_id: str) -> None:
+        if self._has_index:
+            session_index.set_title(connection, session_id)
+
+    def _delete(self, connection: sqlite3.Connection, session_id: str) -> int:
+        if self._has_index:
+            session_index.forget_session(connection, session_id)
+        return connection.execute(
+            "DELETE FROM sessions WHERE id = :id", bind(id=session_id)
+        ).rowcount
+
+    def _remove_leftovers(self) -> None:
+        """The sessions are gone already, so a failure is no error; the next time mends it."""
+
+        def job(connection: sqlite3.Connection) -> bool:
+            if self._has_index:
+                session_index.drop_leftovers(connection)
+            return leftovers.remove(connection)
+
+        try:
+            is_done = self._database.write_alone(job)
+        except (StoreUnusable, sqlite3.Error):
+            log.exception("deleted text is still in the file")
+        else:
+            if not is_done:
+                log.warning("deleted text is still in the file: another process is reading it")
+
+    def _settle_index(self) -> None:
+        """Nothing is written where nothing has to be: looking at sessions must not wait."""
+        is_current = self._database.read(session_index.is_current)
+        if self._has_index and not is_current:
+            self._database.write(session_index.make_anew)
+        elif is_current and not self._has_index:
+            self._database.write(session_index.note_gap)
 
     def _change(self, statement: str, **values: str | None) -> bool:
         """Run one statement, with the time as `:now`; True if it changed something."""
@@ -176,60 +349,21 @@ class SessionDB:
         return [plain(row) for row in rows]
 
 
-def _append(connection: sqlite3.Connection, message: dict[str, Any]) -> int:
-    if message["run_id"] is not None:
-        found = connection.execute(_FIND_STEP, message).fetchone()
-        if found is not None:
-            return int(found["id"])
-    _count_message(connection, message)
-    appended = connection.execute(_APPEND, message)
-    assert appended.lastrowid is not None
-    return appended.lastrowid
-
-
-def _count_message(connection: sqlite3.Connection, message: dict[str, Any]) -> None:
-    counted = connection.execute(
-        "UPDATE sessions SET message_count = message_count + 1, updated_at = :now"
-        " WHERE id = :session_id",
-        message,
-    )
-    if not counted.rowcount:
-        raise UnknownSession(from_stored(message["session_id"]))
-
-
-def _fork(
-    connection: sqlite3.Connection, session_id: str, new_id: str, title: str | None, now: float
-) -> None:
-    if connection.execute("SELECT 1 FROM sessions WHERE id = :id", bind(id=new_id)).fetchone():
-        raise SessionExists(new_id)
-    if not _end(connection, session_id, "branched", now):
-        raise UnknownSession(session_id)
-    connection.execute(_FORK, bind(id=session_id, new_id=new_id, title=title, now=now))
-    copied = connection.execute(_COPY_MESSAGES, bind(id=session_id, new_id=new_id))
-    connection.execute(
-        "UPDATE sessions SET message_count = :count WHERE id = :id",
-        bind(id=new_id, count=copied.rowcount),
+def _row(session_id: str, message: GivenMessage) -> dict[str, Any]:
+    """A message as its row will be, and the title that its session may get from it."""
+    return bind(
+        session_id=session_id,
+        role=message.role,
+        content=to_json(message.content),
+        tool_calls=to_json(list(message.tool_calls)) if message.tool_calls else None,
+        tool_call_id=message.tool_call_id,
+        tool_name=message.tool_name,
+        run_id=None,
+        step=None,
+        auto_title=auto_title(message.role, message.content),
+        now=message.timestamp,
     )
 
 
-def _end(connection: sqlite3.Connection, session_id: str, reason: str, now: float) -> bool:
-    ended = connection.execute(
-        "UPDATE sessions SET end_reason = :reason, ended_at = :now, updated_at = :now"
-        " WHERE id = :id",
-        bind(id=session_id, reason=reason, now=now),
-    )
-    return ended.rowcount > 0
-
-
-def _message(row: dict[str, Any]) -> dict[str, Any]:
-    """The columns that a message has, with content and tool calls read from JSON."""
-    message = {name: value for name, value in row.items() if value is not None}
-    for name in ("content", "tool_calls"):
-        if name in message:
-            message[name] = from_json(message[name])
-    return message
-
-
-def _in_range(number: int) -> int:
-    """SQLite takes a negative limit for none, and refuses numbers of more than 64 bits."""
-    return min(max(number, 0), _LARGEST_INTEGER)
+def _known(answer: Message) -> dict[str, Any]:
+    return {name: answer[name] for name in ("role", "content", "tool_call_id", "tool_name")}

@@ -13,6 +13,7 @@ from collections.abc import Callable, Iterator
 from concurrent.futures import Future
 from contextlib import suppress
 from dataclasses import dataclass
+from itertools import groupby
 from queue import Empty, SimpleQueue
 from typing import Any, TypeVar
 
@@ -50,6 +51,11 @@ class _SubmittedJob(_Job):
 
 
 @dataclass(frozen=True, slots=True)
+class _LoneJob(_Job):
+    """Work that SQLite does outside of transactions only."""
+
+
+@dataclass(frozen=True, slots=True)
 class _Failed:
     """What a job left behind when it raised; its changes are undone."""
 
@@ -69,11 +75,13 @@ class Writer:
 
     def write(self, work: Work[T]) -> T:
         """Run `work`, return its result once that is committed; what it raises is raised here."""
-        if threading.current_thread() is self._thread:
-            raise RuntimeError("A job must use the connection it was given, not its database")
         answer: Future[T] = Future()
-        self._enqueue(_Job(work, answer))
-        return answer.result()
+        return self._wait_for(_Job(work, answer), answer)
+
+    def write_alone(self, work: Work[T]) -> T:
+        """Like `write`, but outside of any transaction: what `work` has done is not undone."""
+        answer: Future[T] = Future()
+        return self._wait_for(_LoneJob(work, answer), answer)
 
     def submit(self, work: Work[T]) -> Future[T]:
         """Have `work` run after everything that was asked before, without waiting for it.
@@ -97,6 +105,12 @@ class Writer:
             self._close()
         elif wait and thread is not threading.current_thread():
             thread.join()
+
+    def _wait_for(self, job: _Job, answer: Future[T]) -> T:
+        if threading.current_thread() is self._thread:
+            raise RuntimeError("A job must use the connection it was given, not its database")
+        self._enqueue(job)
+        return answer.result()
 
     def _enqueue(self, job: _Job) -> None:
         # The lock keeps jobs from slipping in behind the end mark, where nobody answers them.
@@ -126,7 +140,12 @@ class Writer:
             return False
         batch = [job, *self._waiting(_LARGEST_BATCH - 1)]
         goes_on = batch[-1] is not None
-        self._commit([job for job in batch if job is not None])
+        jobs = [job for job in batch if job is not None]
+        for are_alone, some in groupby(jobs, key=lambda job: isinstance(job, _LoneJob)):
+            if are_alone:
+                self._run_alone(some)
+            else:
+                self._commit(list(some))
         return goes_on
 
     def _waiting(self, limit: int) -> Iterator[_Job | None]:
@@ -160,6 +179,13 @@ class Writer:
                 job.fail(outcome.error)
             else:
                 job.answer.set_result(outcome)
+
+    def _run_alone(self, jobs: Iterator[_Job]) -> None:
+        for job in jobs:
+            try:
+                job.answer.set_result(job.work(self._connection))
+            except BaseException as error:  # noqa: BLE001 - a job's own code; its caller gets it
+                job.fail(error)
 
     def _commit_one_by_one(self, batch: list[_Job], error: BaseException) -> None:
         if len(batch) == 1:

@@ -15,7 +15,7 @@ import zlib
 from collections.abc import Sequence
 from typing import Any
 
-from hermes.core.messages import Message, user
+from hermes.core.messages import Message, summary_note
 from hermes.wire.response_input import foreign_compaction
 
 _MARK = "hc1."
@@ -25,12 +25,10 @@ _MOST_BYTES = 32 * 1024 * 1024
 _MOST_KEPT = 20_000
 """How many characters of the last exchange stay as they are."""
 
-SUMMARY = "This is a summary of our conversation so far:\n\n"
-
 
 def shortened(messages: Sequence[Message], summary: str) -> list[Message]:
     """What the agent is told instead of `messages`: their summary, and the last exchange."""
-    return [user(SUMMARY + summary), *_last_exchange(messages)]
+    return [summary_note(summary), *_last_exchange(messages)]
 
 
 def _last_exchange(messages: Sequence[Message]) -> list[Message]:
