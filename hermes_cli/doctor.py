@@ -67,6 +67,7 @@ def _machine() -> Iterator[Finding]:
     yield doctor_machine.python_version(sys.version_info[:3])
     yield doctor_machine.shell(shutil.which)
     yield doctor_machine.ripgrep(shutil.which)
+    yield doctor_machine.sqlite_search(has_index=doctor_machine.can_search())
     yield from doctor_machine.extras(doctor_machine.has_module)
 
 

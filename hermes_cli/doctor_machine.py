@@ -4,9 +4,12 @@ from __future__ import annotations
 
 import importlib.util
 import platform
+import sqlite3
 from collections.abc import Callable, Iterator
+from contextlib import closing
 
 from hermes.settings.model import Settings
+from hermes.store.session_index import has_fts5
 from hermes_cli.doctor_finding import Finding, ok, problem, warning
 
 OLDEST_PYTHON = (3, 11)
@@ -44,6 +47,22 @@ def ripgrep(which: Which) -> Finding:
         "Search",
         "without ripgrep, searching files is slower",
         "install ripgrep (the command rg) to speed it up",
+    )
+
+
+def can_search() -> bool:
+    with closing(sqlite3.connect(":memory:")) as connection:
+        return has_fts5(connection)
+
+
+def sqlite_search(*, has_index: bool) -> Finding:
+    """Whether sessions can be searched."""
+    if has_index:
+        return ok("SQLite", f"{sqlite3.sqlite_version}, with full-text search")
+    return warning(
+        "SQLite",
+        f"{sqlite3.sqlite_version} has no FTS5: sessions cannot be searched",
+        "use a Python whose SQLite was built with FTS5",
     )
 
 

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
 from hermes.core.errors import HermesError
-from hermes.core.messages import text_of
 from hermes.settings.paths import state_db
 from hermes.tools.output import one_line
 from hermes_state import SessionDB
@@ -35,7 +33,7 @@ def find_session(store: SessionDB | None, wanted: str) -> str:
     """The id of the one session that `wanted` means; it may be the beginning of the id."""
     if store is not None and store.get_session(wanted) is not None:
         return wanted
-    found = [] if store is None else _ids_starting_with(store, wanted)
+    found = [] if store is None or not wanted else store.find_ids(wanted)
     if not found:
         raise HermesError(f"There is no session {wanted!r}; `hermes sessions list` shows them.")
     if len(found) > 1:
@@ -46,19 +44,9 @@ def find_session(store: SessionDB | None, wanted: str) -> str:
     return found[0]
 
 
-def title_of(store: SessionDB, session: Mapping[str, Any], limit: int) -> str:
+def title_of(session: Mapping[str, Any], limit: int) -> str:
     """The session's title, else the first words its user said."""
-    if session["title"]:
-        return one_line(str(session["title"]), limit)
-    for message in store.get_messages(str(session["id"])):
-        if message["role"] == "user":
-            return one_line(text_of(message["content"]), limit)
-    return ""
-
-
-def _ids_starting_with(store: SessionDB, wanted: str) -> list[str]:
-    sessions = store.list_sessions(limit=sys.maxsize, offset=0) if wanted else []
-    return [session["id"] for session in sessions if session["id"].startswith(wanted)]
+    return one_line(str(session["title"] or session["auto_title"] or ""), limit)
 
 
 def _some(ids: list[str]) -> str:

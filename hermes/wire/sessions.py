@@ -8,22 +8,25 @@ from typing import Any
 
 from hermes.core.errors import InvalidRequest
 from hermes.core.messages import Content
+from hermes.core.sessions import MessagePage, MessageQuery
 from hermes.core.turn import TurnResult
 from hermes.wire.approval_text import answer_text
 from hermes.wire.chat import incomplete_details
 from hermes.wire.content import normalise
-from hermes.wire.lenient import text
+from hermes.wire.lenient import choice, integer, text
 from hermes.wire.queries import whole_number
 from hermes.wire.session_stream import session_usage
 
 MAX_TITLE = 200
 MAX_LIMIT = 200
+MAX_MESSAGES = 1000
 _DEFAULT_LIMIT = 50
-_LARGEST_OFFSET = 2**63 - 1
+_LARGEST_NUMBER = 2**63 - 1
 
 _SESSION_KEYS = (
     "id",
     "title",
+    "title_source",
     "source",
     "model",
     "parent_session_id",
@@ -34,7 +37,7 @@ _SESSION_KEYS = (
     "end_reason",
 )
 _MESSAGE_KEYS = ("id", "role", "content", "timestamp")
-_TOOL_KEYS = ("tool_calls", "tool_call_id", "tool_name")
+_OCCASIONAL_KEYS = ("tool_calls", "tool_call_id", "tool_name", "run_id")
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,6 +60,8 @@ class SessionFork:
     """A session to be branched off another one."""
 
     title: str | None
+    up_to: int | None = None
+    """The id of the last message that the branch has; None: all of them."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,7 +96,24 @@ def parse_patch(body: Mapping[str, Any]) -> SessionPatch:
 
 
 def parse_fork(body: Mapping[str, Any]) -> SessionFork:
-    return SessionFork(title=_title(body))
+    """The chosen message may be called `message_id` or `up_to`; they mean the same."""
+    chosen = {name: _message_id(body, name) for name in ("message_id", "up_to")}
+    ids = {value for value in chosen.values() if value is not None}
+    if len(ids) > 1:
+        raise InvalidRequest(
+            "'message_id' and 'up_to' name two messages; send one of them.",
+            param="up_to",
+            code="invalid_value",
+        )
+    return SessionFork(title=_title(body), up_to=next(iter(ids), None))
+
+
+def _message_id(body: Mapping[str, Any], name: str) -> int | None:
+    """Ids are numbers; as text they are understood too."""
+    value = body.get(name)
+    if isinstance(value, str):
+        return whole_number({name: value}, name, 0, low=1, high=_LARGEST_NUMBER)
+    return integer(body, name, low=1, high=_LARGEST_NUMBER)
 
 
 def _title(body: Mapping[str, Any]) -> str | None:
@@ -123,19 +145,37 @@ def parse_session_chat(body: Mapping[str, Any]) -> SessionChat:
 def parse_page(query: Mapping[str, str]) -> Page:
     return Page(
         limit=whole_number(query, "limit", _DEFAULT_LIMIT, low=1, high=MAX_LIMIT),
-        offset=whole_number(query, "offset", 0, low=0, high=_LARGEST_OFFSET),
+        offset=whole_number(query, "offset", 0, low=0, high=_LARGEST_NUMBER),
+    )
+
+
+def parse_message_query(query: Mapping[str, str]) -> MessageQuery | None:
+    """None when the whole list is wanted, as it is without parameters."""
+    if not any(query.get(name, "").strip() for name in ("limit", "after", "before", "order")):
+        return None
+    return MessageQuery(
+        limit=whole_number(query, "limit", 0, low=1, high=MAX_MESSAGES) or None,
+        after=whole_number(query, "after", 0, low=0, high=_LARGEST_NUMBER) or None,
+        before=whole_number(query, "before", 0, low=1, high=_LARGEST_NUMBER) or None,
+        newest_first=choice(query, "order", ("asc", "desc"), "asc") == "desc",
     )
 
 
 def session_object(row: Mapping[str, Any]) -> dict[str, Any]:
-    """What callers may see of a stored session; other columns stay inside."""
-    return {key: row.get(key) for key in _SESSION_KEYS}
+    """What callers may see of a stored session; other columns stay inside.
+
+    Without a title of its own it is called after the first thing its user said.
+    """
+    given, own = row.get("title"), row.get("auto_title")
+    source = "user" if given is not None else None if own is None else "auto"
+    shown = {**row, "title": own if given is None else given, "title_source": source}
+    return {key: shown.get(key) for key in _SESSION_KEYS}
 
 
 def message_object(row: Mapping[str, Any]) -> dict[str, Any]:
-    """A stored message; the tool keys appear only where they mean something."""
+    """A stored message; most keys appear only where they mean something."""
     message = {key: row.get(key) for key in _MESSAGE_KEYS}
-    message.update({key: row[key] for key in _TOOL_KEYS if row.get(key)})
+    message.update({key: row[key] for key in _OCCASIONAL_KEYS if row.get(key)})
     return message
 
 
@@ -162,6 +202,10 @@ def message_list(session_id: str, rows: Iterable[Mapping[str, Any]]) -> dict[str
         "session_id": session_id,
         "data": [message_object(row) for row in rows],
     }
+
+
+def message_page(session_id: str, page: MessagePage) -> dict[str, Any]:
+    return {**message_list(session_id, page.messages), "has_more": page.has_more}
 
 
 def session_deleted(session_id: str) -> dict[str, Any]:

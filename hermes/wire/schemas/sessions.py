@@ -29,12 +29,13 @@ from hermes.wire.schemas.description import (
 )
 from hermes.wire.schemas.errors import KEYED, TURN, WITH_BODY
 from hermes.wire.schemas.headers import IDEMPOTENCY_KEY, REPLAYED, SESSION_ANSWERED, SESSION_KEY
-from hermes.wire.sessions import MAX_LIMIT, MAX_TITLE
+from hermes.wire.sessions import MAX_LIMIT, MAX_MESSAGES, MAX_TITLE
 
 AREA = "Sessions"
 
-_STORE = 503
+STORE = 503
 _TITLE = string(longest=MAX_TITLE)
+_MESSAGE_ID = any_of(integer(1, 2**63 - 1), string(pattern="^[1-9][0-9]{0,17}$"))
 _ID = path("session_id", "The id of a session.")
 _USAGE = record(
     {"input_tokens": integer(0), "output_tokens": integer(0), "total_tokens": integer(0)}
@@ -56,6 +57,7 @@ SCHEMAS = {
         {
             "id": string(shortest=1),
             "title": or_null(string()),
+            "title_source": or_null(one_of("user", "auto")),
             "source": or_null(string()),
             "model": or_null(string()),
             "parent_session_id": or_null(string()),
@@ -78,6 +80,7 @@ SCHEMAS = {
             "tool_calls": list_of(ref("ToolCall")),
             "tool_call_id": string(),
             "tool_name": string(),
+            "run_id": string(),
         },
     ),
     "TurnMessage": record(
@@ -153,7 +156,7 @@ DESCRIPTIONS = {
             ),
             "The page.",
         ),
-        errors=(400, _STORE),
+        errors=(400, STORE),
     ),
     "session_create": Description(
         summary="Make a session",
@@ -170,7 +173,7 @@ DESCRIPTIONS = {
         area=AREA,
         parameters=(_ID,),
         answers=answers_json(ref("SessionEnvelope"), "The session."),
-        errors=(404, _STORE),
+        errors=(404, STORE),
     ),
     "session_patch": Description(
         summary="Give a session another title",
@@ -178,7 +181,7 @@ DESCRIPTIONS = {
         parameters=(_ID,),
         body=Body(schema=record({"title": or_null(_TITLE)})),
         answers=answers_json(ref("SessionEnvelope"), "The session as it is now."),
-        errors=(*WITH_BODY, 404, _STORE),
+        errors=(*WITH_BODY, 404, STORE),
     ),
     "session_delete": Description(
         summary="Delete a session; its forks live on",
@@ -194,29 +197,45 @@ DESCRIPTIONS = {
             ),
             "It is gone.",
         ),
-        errors=(404, _STORE),
+        errors=(404, STORE),
     ),
     "session_messages": Description(
-        summary="Everything that was said in a session",
+        summary="What was said in a session: everything, or a part of it",
         area=AREA,
-        parameters=(_ID,),
+        parameters=(
+            _ID,
+            query("limit", "How many at most; all if absent.", written_integer(1, MAX_MESSAGES)),
+            query("after", "Only messages with higher ids.", written_integer(0, 2**63 - 1)),
+            query("before", "Only messages with lower ids.", written_integer(1, 2**63 - 1)),
+            query("order", "By their ids; `asc` if absent.", one_of("asc", "desc")),
+        ),
         answers=answers_json(
             record(
                 {
                     "object": constant("list"),
                     "session_id": string(),
                     "data": list_of(ref("SessionMessage")),
-                }
+                },
+                {"has_more": boolean()},
             ),
-            "The messages in their order.",
+            "The messages; a part says whether there are more.",
         ),
-        errors=(404, _STORE),
+        errors=(400, 404, STORE),
     ),
     "session_fork": Description(
         summary="Branch a session off another one",
         area=AREA,
         parameters=(_ID, IDEMPOTENCY_KEY),
-        body=Body(schema=request(optional={"title": _TITLE}), is_required=False),
+        body=Body(
+            schema=request(
+                optional={
+                    "title": _TITLE,
+                    "message_id": _MESSAGE_ID,
+                    "up_to": _MESSAGE_ID,
+                }
+            ),
+            is_required=False,
+        ),
         answers=answers_json(ref("SessionEnvelope"), "The copy.", status=201, headers=REPLAYED),
         errors=(*WITH_BODY, 404, *KEYED),
     ),

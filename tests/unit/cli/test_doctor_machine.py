@@ -31,6 +31,11 @@ def test_without_ripgrep_searching_still_works() -> None:
     assert doctor_machine.ripgrep(lambda name: f"/usr/bin/{name}").level is Level.OK
 
 
+def test_without_fts5_sessions_cannot_be_searched() -> None:
+    assert doctor_machine.sqlite_search(has_index=False).level is Level.WARNING
+    assert doctor_machine.sqlite_search(has_index=True).level is Level.OK
+
+
 def test_missing_extras_are_hints() -> None:
     bridge, sdk = doctor_machine.extras(lambda name: name == "openai")
 

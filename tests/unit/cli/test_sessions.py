@@ -202,3 +202,77 @@ def test_an_unknown_id_does_not_save_the_others(cli: CliRunner, store: SessionDB
 def test_without_a_database_deleting_finds_nothing(cli: CliRunner, home: Path) -> None:
     assert "'s1'" in problem_of(run(cli, "rm", "s1", "--yes"))
     assert not home.exists()
+
+
+def test_what_was_said_is_found(cli: CliRunner, store: SessionDB) -> None:
+    talk(store, "s1", "Where is the \x1b[2J budget?", "In the drawer.")
+    talk(store, "s2", "Hello")
+
+    lines = run(cli, "search", "budget").output.splitlines()
+    [hit] = json.loads(run(cli, "search", "bud*", "where", "--json").stdout)
+
+    assert lines[0].split()[0] == "s1"
+    assert lines[1] == "  Where is the [2J budget?"
+    assert (hit["session_id"], hit["role"]) == ("s1", "user")
+
+
+def test_a_search_without_hits_says_so(cli: CliRunner, store: SessionDB, home: Path) -> None:
+    talk(store, "s1", "Hello")
+
+    assert "Nothing found" in run(cli, "search", "nonsense").stderr
+    assert run(cli, "search", '"').exit_code == 0
+
+
+def test_a_search_that_is_cut_says_so(cli: CliRunner, store: SessionDB) -> None:
+    talk(store, "s1", "word", "word", "word")
+
+    assert "There are more" in run(cli, "search", "word", "--limit", "2").stderr
+
+
+def test_a_conversation_is_moved_by_a_file(cli: CliRunner, store: SessionDB, home: Path) -> None:
+    talk(store, "s1", "Hello", "Hi.")
+    file = home / "kept.json"
+
+    assert run(cli, "export", "s1", "--output", str(file)).exit_code == 0
+    assert file.stat().st_mode & 0o777 == 0o600
+    taken = run(cli, "import", str(file), "--keep-id")
+    assert "already" in problem_of(taken)
+    imported = run(cli, "import", str(file)).output.split()[-1].rstrip(".")
+
+    def said(session_id: str) -> list[tuple[str, str, float]]:
+        return [(m["role"], m["content"], m["timestamp"]) for m in store.get_messages(session_id)]
+
+    assert said(imported) == said("s1")
+    assert run(cli, "rm", "s1", "--yes").exit_code == 0
+    assert run(cli, "import", "-", "--keep-id", typed=file.read_text()).exit_code == 0
+    assert said("s1") == said(imported)
+
+
+def test_an_export_overwrites_nothing(cli: CliRunner, store: SessionDB, home: Path) -> None:
+    talk(store, "s1", "Hello")
+    file = home / "taken.json"
+    file.write_text("mine")
+
+    assert "cannot be written" in problem_of(run(cli, "export", "s1", "--output", str(file)))
+    assert file.read_text() == "mine"
+    assert json.loads(run(cli, "export", "s1").stdout)["session"]["id"] == "s1"
+
+
+@pytest.mark.parametrize(
+    ("typed", "problem"),
+    [("no json", "no JSON"), ("[1]", "no exported session"), ("{}", "'object' must be")],
+)
+def test_a_file_that_is_no_export_is_refused(
+    cli: CliRunner, store: SessionDB, typed: str, problem: str
+) -> None:
+    assert problem in problem_of(run(cli, "import", "-", typed=typed))
+    assert store.count_sessions() == 0
+
+
+def test_the_list_reads_no_transcripts(
+    cli: CliRunner, store: SessionDB, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    talk(store, "s1", "Hello there")
+    monkeypatch.delattr(SessionDB, "get_messages")
+
+    assert run(cli, "list").output.splitlines()[1].endswith("Hello there")

@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 
 from hermes.core.errors import InvalidRequest
+from hermes.core.sessions import MessageQuery
 from hermes.core.turn import Outcome, TurnResult, Usage
 from hermes.wire import sessions
 from hermes.wire.sessions import Page, SessionChat, SessionCreate, SessionFork, SessionPatch
@@ -14,6 +15,7 @@ from hermes.wire.sessions import Page, SessionChat, SessionCreate, SessionFork, 
 ROW = {
     "id": "s1",
     "title": "Chat",
+    "title_source": "user",
     "source": "api_server",
     "model": None,
     "parent_session_id": None,
@@ -28,6 +30,72 @@ ROW = {
 def test_a_session_shows_its_public_columns_only():
     assert sessions.session_object({**ROW, "owner_key": "secret"}) == ROW
     assert sessions.session_envelope(ROW) == {"object": "hermes.session", "session": ROW}
+
+
+@pytest.mark.parametrize(
+    ("given", "own", "shown"),
+    [
+        ("Mine", "First words", ("Mine", "user")),
+        ("", "First words", ("", "user")),
+        (None, "First words", ("First words", "auto")),
+        (None, None, (None, None)),
+    ],
+)
+def test_a_session_without_a_title_is_called_after_its_first_words(given, own, shown):
+    found = sessions.session_object({**ROW, "title": given, "auto_title": own})
+    assert (found["title"], found["title_source"]) == shown
+
+
+@pytest.mark.parametrize("query", [{}, {"limit": ""}, {"unknown": "1"}])
+def test_without_parameters_all_messages_are_wanted(query: dict[str, str]):
+    assert sessions.parse_message_query(query) is None
+
+
+def test_a_part_of_the_messages_can_be_wanted():
+    query = {"limit": "5", "after": "7", "before": "9", "order": "desc"}
+    assert sessions.parse_message_query(query) == MessageQuery(
+        limit=5, after=7, before=9, newest_first=True
+    )
+    assert sessions.parse_message_query({"order": "asc"}) == MessageQuery()
+
+
+@pytest.mark.parametrize(
+    "query",
+    [{"limit": "0"}, {"limit": "1001"}, {"after": "x"}, {"before": "-1"}, {"order": "up"}],
+)
+def test_a_part_that_cannot_be_is_refused_by_name(query: dict[str, str]):
+    with pytest.raises(InvalidRequest) as refusal:
+        sessions.parse_message_query(query)
+    assert [refusal.value.param] == list(query)
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        {"message_id": 7},
+        {"up_to": 7},
+        {"up_to": "7"},
+        {"message_id": 7.0},
+        {"message_id": 7, "up_to": 7},
+    ],
+)
+def test_a_fork_may_name_its_last_message(body: dict[str, Any]):
+    assert sessions.parse_fork(body) == SessionFork(title=None, up_to=7)
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        {"message_id": 0},
+        {"up_to": "x"},
+        {"up_to": True},
+        {"up_to": [7]},
+        {"message_id": 7, "up_to": 8},
+    ],
+)
+def test_a_fork_with_no_such_message_is_refused(body: dict[str, Any]):
+    with pytest.raises(InvalidRequest):
+        sessions.parse_fork(body)
 
 
 def test_a_message_shows_tool_keys_only_where_it_has_them():
