@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from typing import Any, TypeVar
+from collections.abc import Mapping
+from typing import Any
 
 from aiohttp import web
 
-from hermes.core.errors import NotFound, Unavailable
+from hermes.core.errors import NotFound
 from hermes.core.ids import new_id
 from hermes.core.ports import SessionStore
 from hermes.core.turn import Outcome, TurnCall, TurnParameters, TurnResult
@@ -17,13 +17,14 @@ from hermes.server.attachments import settle_session_chat
 from hermes.server.kept_answers import created_once
 from hermes.server.routing import refuse_unseen_images, route_model
 from hermes.server.seams import Seams
+from hermes.server.session_store import existing as _existing
+from hermes.server.session_store import in_store as _in_store
+from hermes.server.session_store import unknown_session
 from hermes.server.streaming import Stream, view_of, write_stream
 from hermes.server.turns import once, read_body, run_to_end, session_headers, stream_headers
 from hermes.wire import sessions as wire
 from hermes.wire.session_stream import SessionEncoder
 from hermes.wire.turn_errors import turn_error
-
-T = TypeVar("T")
 
 SOURCE = "api_server"
 
@@ -75,18 +76,21 @@ async def patch_session(request: web.Request, seams: Seams) -> web.StreamRespons
 async def delete_session(request: web.Request, seams: Seams) -> web.StreamResponse:
     session_id = request.match_info["session_id"]
     if not await _in_store(seams, lambda store: store.delete_session(session_id)):
-        raise _unknown(session_id)
+        raise unknown_session(session_id)
     return json_answer(wire.session_deleted(session_id))
 
 
 async def list_messages(request: web.Request, seams: Seams) -> web.StreamResponse:
     session_id = request.match_info["session_id"]
+    wanted = wire.parse_message_query(request.query)
 
-    def read(store: SessionStore) -> list[dict[str, Any]]:
+    def read(store: SessionStore) -> dict[str, Any]:
         _existing(store, session_id)
-        return store.get_messages(session_id)
+        if wanted is None:
+            return wire.message_list(session_id, store.get_messages(session_id))
+        return wire.message_page(session_id, store.page_messages(session_id, wanted))
 
-    return json_answer(wire.message_list(session_id, await _in_store(seams, read)))
+    return json_answer(await _in_store(seams, read))
 
 
 @created_once
@@ -96,11 +100,22 @@ async def fork_session(request: web.Request, seams: Seams) -> web.StreamResponse
 
     def fork(store: SessionStore) -> dict[str, Any]:
         _existing(store, source_id)
-        return _existing(
-            store, store.fork_session(source_id, new_id("session-"), title=asked.title)
-        )
+        return _existing(store, _forked(store, source_id, asked))
 
     return json_answer(wire.session_envelope(await _in_store(seams, fork)), status=201)
+
+
+def _forked(store: SessionStore, source_id: str, asked: wire.SessionFork) -> str:
+    fork_id = new_id("session-")
+    if asked.up_to is None:
+        return store.fork_session(source_id, fork_id, title=asked.title)
+    if not store.has_message(source_id, asked.up_to):
+        raise NotFound(
+            f"The session has no message {asked.up_to}; GET its messages to see their ids.",
+            code="message_not_found",
+            param="message_id",
+        )
+    return store.fork_session(source_id, fork_id, title=asked.title, up_to=asked.up_to)
 
 
 async def chat(request: web.Request, seams: Seams) -> web.StreamResponse:
@@ -164,30 +179,3 @@ async def _turn_call(request: web.Request, seams: Seams) -> tuple[TurnCall, Mapp
     )
     refuse_unseen_images(seams, routed.alias, [*call.history, *call.opening], param="message")
     return call, routed.headers
-
-
-async def _in_store(seams: Seams, work: Callable[[SessionStore], T]) -> T:
-    def run() -> T:
-        store = seams.sessions()
-        if store is None:
-            raise Unavailable(
-                "The session store cannot be opened; `hermes doctor` says why.",
-                code="session_store_unavailable",
-                headers={"Retry-After": "5"},
-            )
-        return work(store)
-
-    return await seams.storage.run(run)
-
-
-def _existing(store: SessionStore, session_id: str) -> dict[str, Any]:
-    row = store.get_session(session_id)
-    if row is None:
-        raise _unknown(session_id)
-    return row
-
-
-def _unknown(session_id: str) -> NotFound:
-    return NotFound(
-        f"No session has the id '{session_id[:100]}'.", code="session_not_found", param="session_id"
-    )

@@ -124,7 +124,14 @@ async def _sessions(client: DescribedClient) -> None:
     await client.ask("session_patch", session_id=session_id, body={"title": None})
     await client.ask("session_chat", session_id=session_id, body={"message": LISTING})
     await client.ask("session_chat_stream", session_id=session_id, body={"message": LISTING})
-    assert (await client.ask("session_messages", session_id=session_id))["data"]
+    said = (await client.ask("session_messages", session_id=session_id))["data"]
+    assert (await client.ask("session_messages", session_id=session_id, limit=1))["has_more"]
+    assert (await client.ask("session_search", q="hello OR files"))["query"]
+    exported = await client.ask("session_export", session_id=session_id)
+    await client.ask("session_import", 201, body=exported)
+    await client.ask("session_import", 409, body=exported, keep_id="true")
+    branch = {"message_id": said[0]["id"]}
+    await client.ask("session_fork", 201, session_id=session_id, body=branch)
     await client.ask("session", session_id=session_id)
     await client.ask("session_fork", 201, session_id=session_id)
     assert (await client.ask("sessions", limit=1))["has_more"]

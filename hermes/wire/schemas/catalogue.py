@@ -17,6 +17,7 @@ from hermes.wire.schemas import (
     response_items,
     response_request,
     responses,
+    session_archive,
     sessions,
     stored_chats,
     stored_responses,
@@ -38,6 +39,7 @@ SCHEMAS: Mapping[str, Schema] = {
     **kept_items.SCHEMAS,
     **conversations.SCHEMAS,
     **sessions.SCHEMAS,
+    **session_archive.SCHEMAS,
     **files.SCHEMAS,
     **stored_chats.SCHEMAS,
 }
@@ -50,6 +52,7 @@ DESCRIPTIONS: Mapping[str, Description] = {
     **stored_responses.DESCRIPTIONS,
     **conversations.DESCRIPTIONS,
     **sessions.DESCRIPTIONS,
+    **session_archive.DESCRIPTIONS,
     **files.DESCRIPTIONS,
     **stored_chats.DESCRIPTIONS,
 }
