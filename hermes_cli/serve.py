@@ -119,6 +119,7 @@ async def _serve(settings: Settings, announce: Callable[[str], None]) -> None:
             on_ready=on_ready,
             report=report,
             close=adapter.close,
+            stalled_write_seconds=settings.runs.stalled_write_seconds,
         )
     )
 

@@ -8,11 +8,13 @@ import signal
 from collections.abc import Awaitable, Callable
 from contextlib import suppress
 from dataclasses import dataclass
+from functools import partial
 
 from aiohttp import web
 
 from hermes.core.errors import SettingsError
 from hermes.runs.turns import RunningTurns
+from hermes.server.stalled import StallWatch, transports_of
 from hermes.settings.model import ListenerSettings
 
 log = logging.getLogger(__name__)
@@ -35,6 +37,8 @@ class Service:
     report: Callable[[str, int], Awaitable[None]]
     """Called with the state (running, draining, stopped) and the number of running turns."""
     close: Callable[[], Awaitable[None]]
+    stalled_write_seconds: float
+    """A client that reads nothing for so long is cut off."""
 
 
 async def serve(service: Service) -> None:
@@ -52,6 +56,8 @@ async def serve(service: Service) -> None:
     )
     await runner.setup()
     stop = _stop_signals()
+    stall_watch = StallWatch(partial(transports_of, runner), service.stalled_write_seconds)
+    stall_watch.start()
     try:
         url = await _listen(runner, service.listener)
         await service.report("running", 0)
@@ -59,6 +65,7 @@ async def serve(service: Service) -> None:
         await _watch(service, stop)
         await _drain(service)
     finally:
+        stall_watch.stop()
         await runner.cleanup()
         await service.report("stopped", 0)
         await service.close()

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
@@ -31,6 +32,7 @@ from hermes.providers.clients import HttpClients
 from hermes.providers.demo.client import DemoClient
 from hermes.providers.demo.workspace import furnish
 from hermes.server.seams import Seams
+from hermes.server.stalled import StallWatch, transports_of
 from hermes.settings.api_server import as_extra
 from hermes.settings.model import (
     AgentSettings,
@@ -40,6 +42,7 @@ from hermes.settings.model import (
     ListenerSettings,
     LogSettings,
     ProviderSettings,
+    RunSettings,
     Settings,
 )
 from hermes.settings.paths import (
@@ -79,6 +82,7 @@ class TestGateway:
         models: Mapping[str, Mapping[str, Any]] | None = None,
         fetch: FetchSettings | None = None,
         files: FileSettings | None = None,
+        runs: RunSettings | None = None,
         **extra: Any,
     ) -> None:
         """Asks `model` at `base_url`, or the built-in demo model when there is no URL.
@@ -87,8 +91,8 @@ class TestGateway:
         `AliasSettings` and the provider's `model`, such as `{"fast": {"model": "small"}}`.
 
         `key` is what clients must send. `agent` holds more keywords for `AIAgent`, such as
-        `api_mode`; `fetch` and `files` are the settings of these names; `extra` holds more of the
-        listener's, such as `keepalive_seconds`.
+        `api_mode`; `fetch`, `files` and `runs` are the settings of these names; `extra` holds
+        more of the listener's, such as `keepalive_seconds`.
         """
         self._home = home
         self._settings = _agent_settings(home, base_url, model)
@@ -96,6 +100,7 @@ class TestGateway:
         self._models = _aliases(self._settings.provider, models or {})
         self._fetch = fetch or FetchSettings()
         self._files = files or FileSettings()
+        self._runs = runs or RunSettings()
         listener = ListenerSettings(port=0, key=key, model_name=DEFAULT_MODEL_NAME)
         self._extra = {
             **as_extra(listener),
@@ -106,6 +111,7 @@ class TestGateway:
         }
         self._adapter: LoopbackAdapter | None = None
         self._runner: web.AppRunner | None = None
+        self._stall_watch: StallWatch | None = None
 
     async def __aenter__(self) -> Self:
         ensure_private_dir(self._settings.workspace)
@@ -120,6 +126,7 @@ class TestGateway:
             models=self._models,
             fetch=self._fetch,
             files=self._files,
+            runs=self._runs,
         )
         self._adapter = LoopbackAdapter(config, settings, self._agent_options)
         self._runner = web.AppRunner(
@@ -129,6 +136,10 @@ class TestGateway:
             shutdown_timeout=_STOP_SECONDS,
         )
         await self._runner.setup()
+        self._stall_watch = StallWatch(
+            partial(transports_of, self._runner), self._runs.stalled_write_seconds
+        )
+        self._stall_watch.start()
         await web.TCPSite(self._runner, "127.0.0.1", 0, backlog=1024).start()
         return self
 
@@ -147,6 +158,12 @@ class TestGateway:
         return self._adapter
 
     @property
+    def connections(self) -> int:
+        """How many clients are connected."""
+        assert self._runner is not None, "the gateway is not running"
+        return len(transports_of(self._runner))
+
+    @property
     def url(self) -> str:
         """Scheme, host and port."""
         assert self._runner is not None, "the gateway is not running"
@@ -162,6 +179,8 @@ class TestGateway:
         runner, adapter, self._runner, self._adapter = self._runner, self._adapter, None, None
         if adapter is not None:
             await adapter.running.drain(0, stop_within=_STOP_SECONDS)
+        if self._stall_watch is not None:
+            self._stall_watch.stop()
         if runner is not None:
             await runner.cleanup()
         if adapter is not None:

@@ -15,6 +15,7 @@ import pytest
 
 from hermes.server.middleware import SECURITY_HEADERS
 from hermes.server.routes import ROUTES
+from hermes.settings.model import RunSettings
 from hermes.testing.replies import Broken, Text
 from hermes.testing.scripted import EchoModel
 from tests.flows.conftest import KEY, Flow, StartFlow, eventually, raw_exchange
@@ -415,6 +416,52 @@ async def test_a_client_that_stops_reading_and_leaves_ends_the_model_call(flow: 
     writer.transport.abort()
 
     await served.provider.wait_for_disconnects(within=1.0)
+
+
+@pytest.mark.parametrize("wants_stream", [True, False])
+async def test_a_client_that_reads_nothing_is_cut_off(flow: StartFlow, wants_stream: bool) -> None:
+    served = await flow(
+        lambda _: Text(pieces=[PIECE] * PIECES), runs=RunSettings(stalled_write_seconds=0.4)
+    )
+    port = int(served.gateway.url.rpartition(":")[2])
+    reader, writer = await asyncio.open_connection("127.0.0.1", port, limit=1024)
+    writer.write(post(json.dumps({"messages": HELLO, "stream": wants_stream}).encode()))
+    await eventually(lambda: served.gateway.connections == 1)
+    await eventually(lambda: served.gateway.connections == 0, within=30)
+
+    on_its_way = await reader.read()
+    writer.close()
+    assert len(on_its_way) < len(PIECE) * PIECES
+    assert (await served.answer("GET", "/health"))[0] == 200
+
+
+async def test_a_client_that_reads_nothing_and_is_cut_off_ends_the_model_call(
+    flow: StartFlow,
+) -> None:
+    endless = Text(pieces=[PIECE] * 100_000, interval=0.001)
+    served = await flow(lambda _: endless, runs=RunSettings(stalled_write_seconds=0.4))
+    writer = await never_read(served)
+    await served.provider.wait_for_requests()
+
+    await served.provider.wait_for_disconnects(within=30.0)
+    await eventually(lambda: len(served.gateway.adapter.running) == 0)
+    writer.close()
+
+
+async def test_a_client_that_reads_slowly_is_served_to_the_end(flow: StartFlow) -> None:
+    served = await flow(
+        lambda _: Text(pieces=[PIECE] * PIECES), runs=RunSettings(stalled_write_seconds=0.4)
+    )
+    port = int(served.gateway.url.rpartition(":")[2])
+    reader, writer = await asyncio.open_connection("127.0.0.1", port, limit=1024)
+    writer.write(post(json.dumps({"messages": HELLO, "stream": True}).encode()))
+    read = b""
+    while chunk := await reader.read(256 * 1024):
+        read = (read + chunk)[-100:]
+        await asyncio.sleep(0.02)  # slower than the gateway writes, for longer than the limit
+
+    assert b"data: [DONE]" in read
+    writer.close()
 
 
 async def test_closing_the_gateway_does_not_wait_for_a_client_that_never_reads(

@@ -34,6 +34,7 @@ class Watched:
             on_ready=self._on_ready,
             report=self._report,
             close=self._close,
+            stalled_write_seconds=60.0,
         )
 
     def _on_ready(self, url: str) -> None:
