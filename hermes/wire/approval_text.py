@@ -122,7 +122,7 @@ def _asked(request: ApprovalRequest) -> str:
     return (
         f"**May I run this?** (`{_visible(request.tool).replace('`', '')}`)\n\n"
         f"{_fenced(_visible(request.shown))}\n\n"
-        f"I ask because: {' '.join(_visible(request.reason).split())}"
+        f"Why I ask: {' '.join(_visible(request.reason).split())}"
     )
 
 

@@ -7,7 +7,7 @@ from types import MappingProxyType
 from typing import Any
 
 from hermes.core.approvals import ApprovalRequest, Decision
-from hermes.core.errors import Conflict, EventsGone, NotFound
+from hermes.core.errors import EventsGone, NotFound
 from hermes.core.runs import Run, RunPage, RunStatus
 from hermes.wire.lenient import shown
 from hermes.wire.turn_errors import KINDS
@@ -91,39 +91,6 @@ def approval_object(request: ApprovalRequest) -> dict[str, Any]:
 
 def unknown_run(run_id: str, *, param: str = "run_id") -> NotFound:
     return NotFound(f"There is no run {shown(run_id)}.", param=param, code="run_not_found")
-
-
-def unknown_approval(approval_id: str) -> NotFound:
-    return NotFound(
-        f"This run does not wait for an approval {shown(approval_id)}; GET the run to see which "
-        "ones it waits for.",
-        param="approval_id",
-        code="approval_not_found",
-    )
-
-
-def not_waiting(run: Run) -> Conflict:
-    """For a decision that comes too late, or to the wrong run."""
-    return Conflict(
-        f"Run {run.id} does not wait for approval: it is {run.status.value}.",
-        code="run_not_waiting",
-        extra={"run_id": run.id},
-    )
-
-
-def not_listening(run: Run) -> Conflict:
-    """For a word to an agent that is not at work, or has said its last one."""
-    return Conflict(
-        f"Run {run.id} takes no more words: it is {run.status.value}. Nothing was delivered; send "
-        "the text as a new request.",
-        code="run_not_listening",
-        extra={"run_id": run.id},
-    )
-
-
-def steer_object(run_id: str, steer_id: str) -> dict[str, Any]:
-    """A word that was accepted; `steer.delivered` with the same id says when it was heard."""
-    return {"id": steer_id, "object": "run.steer", "run_id": run_id, "status": "accepted"}
 
 
 def run_events_gone(run: Run) -> EventsGone:

@@ -31,10 +31,10 @@ def request(shown: str = "rm -r build", code: str = CODE, reason: str = "why") -
 
 
 def test_the_question_says_what_why_how_and_until_when() -> None:
-    assert question([request(reason="it deletes files recursively")]) == (
+    assert question([request(reason="deletes files recursively")]) == (
         "**May I run this?** (`terminal`)\n\n"
         "```\nrm -r build\n```\n\n"
-        "I ask because: it deletes files recursively\n\n"
+        "Why I ask: deletes files recursively\n\n"
         "Reply **yes** to run it once, **session** to allow this for the rest of the session, "
         "**always** to allow it from now on, or **no**. Without an answer until "
         "2023-11-14 22:13 UTC the answer is no.\n\n"
@@ -62,7 +62,7 @@ def test_no_command_leaves_its_block(shown: str) -> None:
     assert re.fullmatch("`{3,}", fence)
     end = next(at for at in range(3, len(lines)) if lines[at].strip(" ") == fence)
     assert "\n".join(lines[3:end]) == shown
-    assert lines[end + 2].startswith("I ask because")
+    assert lines[end + 2].startswith("Why I ask")
 
 
 @pytest.mark.parametrize("hidden", ["\u202e", "\u200b", "\x1b", "\r", "\u2028", "\u00a0", "\x00"])

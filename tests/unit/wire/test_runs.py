@@ -9,14 +9,10 @@ from hermes.core.runs import Disconnect, Run, RunPage, RunStatus
 from hermes.wire.errors import envelope
 from hermes.wire.runs import (
     approval_object,
-    not_listening,
-    not_waiting,
     response_events_gone,
     run_events_gone,
     run_list,
     run_object,
-    steer_object,
-    unknown_approval,
     unknown_run,
 )
 
@@ -129,25 +125,6 @@ def test_events_that_are_gone_are_answered_with_what_became_of_it_all() -> None:
     assert (gone["code"], gone["run"]) == ("events_gone", run_object(run))
     gone = envelope(response_events_gone({"id": "resp_1", "status": "completed"}))["error"]
     assert gone["response"] == {"id": "resp_1", "status": "completed"}
-
-
-def test_what_comes_too_late_is_a_conflict_that_says_how_the_run_stands() -> None:
-    for error, code in (
-        (not_waiting(RUN), "run_not_waiting"),
-        (not_listening(RUN), "run_not_listening"),
-    ):
-        assert (error.status, error.code, error.extra) == (409, code, {"run_id": "run_1"})
-        assert "it is completed" in error.message
-
-
-def test_a_word_is_accepted_under_an_id() -> None:
-    assert steer_object("run_1", "steer_1") == {
-        "id": "steer_1",
-        "object": "run.steer",
-        "run_id": "run_1",
-        "status": "accepted",
-    }
-    assert unknown_approval("appr_9").code == "approval_not_found"
 
 
 def test_a_run_says_what_went_wrong_in_the_words_of_the_errors() -> None:
