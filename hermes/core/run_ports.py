@@ -106,7 +106,7 @@ class RunStore(Protocol):
     # --- doing the work -----------------------------------------------------------------------
 
     def register(self, worker: str, *, lease_seconds: float) -> None:
-        """Begin as a new worker. A worker's name is never used again."""
+        """Begin as a new worker; `ValueError` when there was one of this name before."""
 
     def heartbeat(self) -> list[str]:
         """Keep the lease; the runs of this worker that are to stop. Raises `Fenced`."""

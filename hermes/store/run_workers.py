@@ -10,6 +10,7 @@ from hermes.store.encoding import bind, from_stored
 from hermes.store.run_events import fenced
 from hermes.store.run_rows import run_by_number
 
+_KNOWN = "SELECT 1 FROM workers WHERE id = :worker"
 _REGISTER = "INSERT INTO workers VALUES (:worker, 'alive', :now, :expires_at)"
 _BURY_OTHERS = "UPDATE workers SET state = 'dead' WHERE id <> :worker"
 _EXTEND = "UPDATE workers SET expires_at = :expires_at WHERE id = :worker AND state = 'alive'"
@@ -64,6 +65,8 @@ def register(
     connection: sqlite3.Connection, worker: str, now: float, lease: float, *, is_alone: bool
 ) -> None:
     values = bind(worker=worker, now=now, expires_at=now + lease)
+    if connection.execute(_KNOWN, values).fetchone() is not None:
+        raise ValueError(f"There was a worker {worker} before; its name cannot be used again")
     connection.execute(_REGISTER, values)
     if is_alone:
         connection.execute(_BURY_OTHERS, values)
