@@ -117,8 +117,9 @@ class RunStore(Protocol):
     def take_up(self, run_id: str, *, from_status: RunStatus = RunStatus.QUEUED) -> Run | None:
         """Take one run; None when it is not in this state or others of its session come first.
 
-        Besides queued runs: those that wait for approval, and running ones of this worker, which
-        were orphans: each has one more attempt then.
+        Besides queued runs: those that wait for approval, whose open questions are denied as
+        `superseded`, and running ones of this worker, which were orphans. Each has one more
+        attempt then.
         """
 
     def set_input(self, run_id: str, value: Mapping[str, Any]) -> None:

@@ -7,6 +7,7 @@ import sqlite3
 from hermes.core.errors import Fenced
 from hermes.core.runs import Run, RunStatus
 from hermes.store.encoding import bind, from_stored
+from hermes.store.run_approvals import deny_open
 from hermes.store.run_events import fenced
 from hermes.store.run_rows import run_by_number
 
@@ -109,7 +110,11 @@ def take_up(
     if candidate is None:
         raise ValueError(f"A run that is {from_status.value} cannot be taken up")
     row = connection.execute(candidate, bind(id=run_id, worker=worker)).fetchone()
-    return None if row is None else _take(connection, row["number"], worker, now)
+    if row is None:
+        return None
+    # What nobody answered before the run goes on is not asked any more.
+    deny_open(connection, row["number"], now, by="superseded")
+    return _take(connection, row["number"], worker, now)
 
 
 def requeue(connection: sqlite3.Connection, run_id: str, worker: str) -> None:

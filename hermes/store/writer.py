@@ -17,6 +17,7 @@ from itertools import groupby
 from queue import Empty, SimpleQueue
 from typing import Any, TypeVar
 
+from hermes.core.errors import HermesError
 from hermes.store.errors import StoreClosed
 from hermes.store.sqlite import in_words
 
@@ -46,7 +47,10 @@ class _SubmittedJob(_Job):
     place: str
 
     def fail(self, error: BaseException) -> None:
-        logger.error("A submitted write failed", exc_info=error)
+        if isinstance(error, HermesError):  # an answer of the house, meant for who waits
+            logger.warning("A submitted write was refused: %s", type(error).__name__)
+        else:
+            logger.error("A submitted write failed", exc_info=error)
         self.answer.set_exception(in_words(error, self.place))
 
 

@@ -97,11 +97,15 @@ def test_what_is_decided_is_not_asked_any_more(store: RunStore) -> None:
     assert store.decisions("r1") == {"call_a1": Decision.DENY}
 
 
-def test_nothing_is_decided_about_a_run_that_went_on(store: RunStore) -> None:
+def test_what_nobody_decided_before_the_run_went_on_is_denied(store: RunStore) -> None:
     asked(store)
     store.take_up("r1", from_status=WAITING)
     assert not store.decide("a1", Decision.ONCE, by="client")
-    assert store.decisions("r1") == {}
+    assert store.decisions("r1") == {"call_a1": Decision.DENY}
+    done(store.pause(paused("r1", 2, request("a2"))))
+    waiting = store.waiting("r1")
+    assert waiting is not None
+    assert waiting.requests == (request("a2"),)
 
 
 def test_a_run_can_ask_again_and_all_its_decisions_are_known(store: RunStore) -> None:

@@ -16,9 +16,8 @@ from hypothesis import strategies as st
 from hypothesis.stateful import (
     Bundle,
     RuleBasedStateMachine,
-    consumes,
-    initialize,
     invariant,
+    precondition,
     rule,
     run_state_machine_as_test,
 )
@@ -34,14 +33,15 @@ from tests.unit.store.run_conformance.engines import ENGINES, LEASE, Place
 
 ACTIVE = (RunStatus.RUNNING, RunStatus.STOPPING, RunStatus.WAITING_FOR_APPROVAL)
 AT_WORK = (RunStatus.RUNNING, RunStatus.STOPPING)
-SESSIONS = ("s", "t", None)
+TAKEABLE = (RunStatus.QUEUED, RunStatus.WAITING_FOR_APPROVAL)
+FINAL = [status for status in RunStatus if status.is_final]
+PICKS = st.integers(0, 99)
 
 
 @dataclass(eq=False)
 class Worker:
     name: str
     store: RunStore
-    since: float
     is_alive: bool = True
 
 
@@ -64,10 +64,6 @@ class Kept:
     def is_open(self) -> bool:
         return not self.status.is_final
 
-    def is_written_by(self, worker: Worker) -> bool:
-        owns = self.status in AT_WORK and self.owner is worker
-        return worker.is_alive and (owns or self.status is RunStatus.QUEUED)
-
 
 @dataclass(eq=False)
 class Viewer:
@@ -76,8 +72,11 @@ class Viewer:
 
 
 class RunMachine(RuleBasedStateMachine):
-    workers = Bundle("workers")
-    runs = Bundle("runs")
+    """Rules pick among what there is, so that most of what is tried can succeed.
+
+    What cannot is a rule of its own.
+    """
+
     viewers = Bundle("viewers")
 
     def __init__(self, engine: type[Any]) -> None:
@@ -86,90 +85,44 @@ class RunMachine(RuleBasedStateMachine):
         self.place: Place = engine(Path(self.folder.name))
         self.kept: dict[str, Kept] = {}
         self.keys: dict[str, str] = {}
-        self.all_workers: list[Worker] = []
+        self.workers: list[Worker] = []
         self.asking: RunStore = self.place.store()
+        self.new_worker(is_alone=False)
+        self.new_worker(is_alone=False)
 
     def teardown(self) -> None:
         self.place.close()
         self.folder.cleanup()
 
-    # --- workers ------------------------------------------------------------------------------
-
-    @initialize(target=workers)
-    def first_worker(self) -> Worker:
-        return self.new_worker(is_alone=False)
-
-    @rule(target=workers)
-    def another_worker(self) -> Worker:
-        return self.new_worker(is_alone=False)
-
-    @rule(target=workers)
-    def everything_dies_and_a_successor_comes(self) -> Worker:
-        for worker in self.all_workers:
-            worker.is_alive = False
-        heir = self.new_worker(is_alone=True)
-        self.inherits(heir)
-        return heir
-
-    @rule(silent=consumes(workers), heir=workers)
-    def one_falls_silent_for_a_lease(self, silent: Worker, heir: Worker) -> None:
-        if silent is heir:
-            return
-        self.place.clock.advance(LEASE)
-        for worker in self.all_workers:
-            if worker.is_alive and worker is not silent:
-                worker.store.heartbeat()
-        if heir.is_alive:
-            silent.is_alive = False
-            self.inherits(heir)
-
-    def new_worker(self, *, is_alone: bool) -> Worker:
-        name = f"w{len(self.all_workers)}"
-        worker = Worker(name, self.place.store(is_alone=is_alone), self.place.clock.time)
-        worker.store.register(name, lease_seconds=LEASE)
-        self.all_workers.append(worker)
-        return worker
-
-    def inherits(self, heir: Worker) -> None:
-        orphans = [
-            kept
-            for kept in self.kept.values()
-            if kept.status in AT_WORK and kept.owner is not None and not kept.owner.is_alive
-        ]
-        taken = heir.store.orphans()
-        assert [run.id for run in taken] == [kept.id for kept in orphans]
-        for kept in orphans:
-            kept.owner = heir
-
     # --- asking -------------------------------------------------------------------------------
 
     @rule(
-        target=runs,
-        session_id=st.sampled_from(SESSIONS),
+        session_id=st.sampled_from(["s", "s", "t", None]),
         when_busy=st.sampled_from(WhenBusy),
-        key=st.none() | st.sampled_from(["k", "l"]),
+        key=st.sampled_from([None, None, None, "k"]),
     )
-    def submit(self, session_id: str | None, when_busy: WhenBusy, key: str | None) -> str:
-        number = len(self.kept)
+    def submit(self, session_id: str | None, when_busy: WhenBusy, key: str | None) -> None:
         asked = NewRun(
-            id=f"r{number}",
+            id=f"r{len(self.kept)}",
             kind="run",
             owner="anna",
             session_id=session_id,
             when_busy=when_busy,
-            idempotency=key and Idempotency(key=key, scope="x", fingerprint="y"),  # type: ignore[arg-type]
+            idempotency=None if key is None else Idempotency(key=key, scope="x", fingerprint="y"),
         )
         ahead = self.open_runs_of(session_id)
         if key in self.keys:
-            assert self.asking.submit(asked).run.id == self.keys[key]
-            return self.keys[key]
-        if when_busy is WhenBusy.REJECT and ahead:
-            with pytest.raises(SessionBusy):
+            again = self.asking.submit(asked)
+            assert (again.replayed, again.run.id) == (True, self.keys[key])
+        elif when_busy is WhenBusy.REJECT and ahead:
+            with pytest.raises(SessionBusy) as refused:
                 self.asking.submit(asked)
-            return ahead[0].id
-        return self.accepted(asked, number, ahead)
+            assert refused.value.active_run_id == ahead[0].id
+        else:
+            self.accepted(asked, ahead)
 
-    def accepted(self, asked: NewRun, number: int, ahead: list[Kept]) -> str:
+    def accepted(self, asked: NewRun, ahead: list[Kept]) -> None:
+        number = len(self.kept)
         interrupts = asked.when_busy is WhenBusy.INTERRUPT and bool(ahead)
         rank = min(kept.rank for kept in ahead) - 1 if interrupts else number
         active = [kept.id for kept in ahead if kept.status in ACTIVE]
@@ -180,104 +133,165 @@ class RunMachine(RuleBasedStateMachine):
         self.kept[asked.id] = Kept(asked.id, number, rank, asked.session_id)
         if asked.idempotency is not None:
             self.keys[asked.idempotency.key] = asked.id
-        return asked.id
 
-    @rule(run_id=runs)
-    def stop(self, run_id: str) -> None:
-        kept = self.kept[run_id]
-        self.asking.request_stop(run_id)
+    @precondition(lambda self: self.kept)
+    @rule(pick=PICKS)
+    def stop(self, pick: int) -> None:
+        kept = [*self.kept.values()][pick % len(self.kept)]
+        self.asking.request_stop(kept.id)
         if kept.status is RunStatus.RUNNING:
             kept.status = RunStatus.STOPPING
         elif kept.status in (RunStatus.QUEUED, RunStatus.WAITING_FOR_APPROVAL):
             if kept.question is not None:
-                kept.decisions[f"call_{kept.question}"] = Decision.DENY
+                kept.decisions.setdefault(f"call_{kept.question}", Decision.DENY)
             kept.status, kept.question = RunStatus.CANCELLED, None
-            kept.log.append(self.asking.read(run_id)[-1].event)
+            kept.log.append(self.asking.read(kept.id, after=len(kept.log))[-1].event)
+
+    @precondition(lambda self: self.those_in(RunStatus.WAITING_FOR_APPROVAL))
+    @rule(pick=PICKS, decision=st.sampled_from(Decision))
+    def decide_and_think_again(self, pick: int, decision: Decision) -> None:
+        kept = self.pick(pick, RunStatus.WAITING_FOR_APPROVAL)
+        assert kept.question is not None
+        call_id = f"call_{kept.question}"
+        counted = self.asking.decide(kept.question, decision, by="client")
+        assert counted == (call_id not in kept.decisions)
+        kept.decisions.setdefault(call_id, decision)
+        assert not self.asking.decide(kept.question, Decision.DENY, by="client")
 
     # --- working ------------------------------------------------------------------------------
 
-    @rule(worker=workers, limit=st.integers(1, 3))
-    def claim(self, worker: Worker, limit: int) -> None:
-        if not worker.is_alive:
-            with pytest.raises(Fenced):
-                worker.store.claim(limit)
-            return
+    @precondition(lambda self: self.those_in(RunStatus.QUEUED))
+    @rule(pick=PICKS, limit=st.integers(1, 3))
+    def claim(self, pick: int, limit: int) -> None:
+        worker = self.living(pick)
         ready = [kept for kept in self.kept.values() if self.is_next(kept)][:limit]
         assert [run.id for run in worker.store.claim(limit)] == [kept.id for kept in ready]
         for kept in ready:
             self.taken(kept, worker)
 
-    @rule(worker=workers, run_id=runs)
-    def take_up(self, worker: Worker, run_id: str) -> None:
-        kept = self.kept[run_id]
+    @precondition(lambda self: self.those_in(*TAKEABLE))
+    @rule(pick=PICKS)
+    def take_up(self, pick: int) -> None:
+        worker, kept = self.living(pick), self.pick(pick, *TAKEABLE)
+        run = worker.store.take_up(kept.id, from_status=kept.status)
         is_waiting = kept.status is RunStatus.WAITING_FOR_APPROVAL
-        from_status = RunStatus.WAITING_FOR_APPROVAL if is_waiting else RunStatus.QUEUED
-        try:
-            run = worker.store.take_up(run_id, from_status=from_status)
-        except Fenced:
-            assert not worker.is_alive
-            return
         assert (run is not None) == (is_waiting or self.is_next(kept))
         if run is not None:
+            if kept.question is not None:
+                kept.decisions.setdefault(f"call_{kept.question}", Decision.DENY)
             self.taken(kept, worker)
-            kept.question = None
             assert (run.attempt, run.last_seq) == (kept.attempt, len(kept.log))
 
-    @rule(worker=workers, run_id=runs, count=st.integers(1, 4), again=st.booleans())
-    def append(self, worker: Worker, run_id: str, count: int, again: bool) -> None:
-        kept = self.kept[run_id]
-        said: list[Event] = [TextDelta(f"{worker.name} {n}") for n in range(count)]
+    @precondition(lambda self: self.those_in(*AT_WORK))
+    @rule(pick=PICKS, count=st.integers(1, 4), again=st.booleans())
+    def append(self, pick: int, count: int, again: bool) -> None:
+        kept = self.pick(pick, *AT_WORK)
+        assert kept.owner is not None
+        said: list[Event] = [TextDelta(f"{kept.owner.name} {n}") for n in range(count)]
         repeated = kept.log[-1:] if again else []
         first = len(kept.log) - len(repeated) + 1
-        batch = [NewEvent(run_id, first + n, 1.0, each) for n, each in enumerate(repeated + said)]
-        if self.agrees(kept, worker, worker.store.append(batch)):
-            kept.log += said
+        batch = [NewEvent(kept.id, first + n, 1.0, each) for n, each in enumerate(repeated + said)]
+        done(kept.owner.store.append(batch))
+        kept.log += said
 
-    @rule(worker=workers, run_id=runs, status=st.sampled_from([s for s in RunStatus if s.is_final]))
-    def finish(self, worker: Worker, run_id: str, status: RunStatus) -> None:
-        kept = self.kept[run_id]
-        event = TurnEnded(TurnResult(text=worker.name), status.value)
-        last = NewEvent(run_id, len(kept.log) + 1, 1.0, event)
-        if self.agrees(kept, worker, worker.store.finish(status, last), at_work=True):
-            kept.log.append(event)
-            kept.status = status
+    @precondition(lambda self: self.those_in(*AT_WORK))
+    @rule(pick=PICKS, status=st.sampled_from(FINAL))
+    def finish(self, pick: int, status: RunStatus) -> None:
+        kept = self.pick(pick, *AT_WORK)
+        assert kept.owner is not None
+        last = end_of(kept, status)
+        done(kept.owner.store.finish(status, last))
+        kept.log.append(last.event)
+        kept.status = status
 
-    @rule(worker=workers, run_id=runs)
-    def pause(self, worker: Worker, run_id: str) -> None:
-        kept = self.kept[run_id]
-        question = f"{run_id}-{len(kept.log)}"
-        asked = TurnResult(outcome=Outcome.ASKING, approvals=(request(question),))
-        last = NewEvent(run_id, len(kept.log) + 1, 1.0, TurnPaused(asked))
-        if self.agrees(kept, worker, worker.store.pause(last), at_work=True):
-            kept.log.append(last.event)
-            kept.status, kept.question = RunStatus.WAITING_FOR_APPROVAL, question
+    @precondition(lambda self: self.those_in(*AT_WORK))
+    @rule(pick=PICKS)
+    def pause(self, pick: int) -> None:
+        kept = self.pick(pick, *AT_WORK)
+        assert kept.owner is not None
+        last, question = question_of(kept)
+        done(kept.owner.store.pause(last))
+        kept.log.append(last.event)
+        kept.status, kept.question = RunStatus.WAITING_FOR_APPROVAL, question
 
-    @rule(run_id=runs, decision=st.sampled_from(Decision))
-    def decide(self, run_id: str, decision: Decision) -> None:
-        kept = self.kept[run_id]
-        question = kept.question or "none"
-        counted = self.asking.decide(question, decision, by="client")
-        call_id = f"call_{question}"
-        assert counted == (kept.question is not None and call_id not in kept.decisions)
-        if counted:
-            kept.decisions[call_id] = decision
-
-    @rule(worker=workers, run_id=runs)
-    def requeue(self, worker: Worker, run_id: str) -> None:
-        kept = self.kept[run_id]
-        try:
-            worker.store.requeue(run_id)
-        except Fenced:
-            assert not (kept.status in AT_WORK and kept.is_written_by(worker))
-            return
-        assert kept.is_written_by(worker)
+    @precondition(lambda self: self.those_in(*AT_WORK))
+    @rule(pick=PICKS)
+    def requeue(self, pick: int) -> None:
+        kept = self.pick(pick, *AT_WORK)
+        assert kept.owner is not None
+        kept.owner.store.requeue(kept.id)
         kept.status, kept.owner = RunStatus.QUEUED, None
+
+    @precondition(lambda self: self.kept)
+    @rule(pick=PICKS, by=PICKS, act=st.sampled_from(["append", "finish", "pause", "requeue"]))
+    def somebody_else_tries_to_write(self, pick: int, by: int, act: str) -> None:
+        kept = [*self.kept.values()][pick % len(self.kept)]
+        worker = self.workers[by % len(self.workers)]
+        if kept.status in AT_WORK and kept.owner is worker:
+            return
+        if act == "append" and kept.status is RunStatus.QUEUED and worker.is_alive:
+            return
+        with pytest.raises(Fenced):
+            match act:
+                case "append":
+                    lie = NewEvent(kept.id, len(kept.log) + 1, 1.0, TextDelta("a lie"))
+                    done(worker.store.append([lie]))
+                case "finish":
+                    done(worker.store.finish(FINAL[0], end_of(kept, FINAL[0])))
+                case "pause":
+                    done(worker.store.pause(question_of(kept)[0]))
+                case _:
+                    worker.store.requeue(kept.id)
+
+    # --- coming and going ---------------------------------------------------------------------
+
+    @rule(what=st.sampled_from(["comes", "all die", "silent", "silent"]), pick=PICKS)
+    def something_happens_to_a_worker(self, what: str, pick: int) -> None:
+        match what:
+            case "comes":
+                self.new_worker(is_alone=False)
+            case "all die":
+                for worker in self.workers:
+                    worker.is_alive = False
+                self.inherits(self.new_worker(is_alone=True))
+            case _:
+                self.falls_silent(self.living(pick))
+
+    def falls_silent(self, silent: Worker) -> None:
+        others = [each for each in self.workers if each.is_alive and each is not silent]
+        self.place.clock.advance(LEASE)
+        for worker in others:
+            worker.store.heartbeat()
+        if others:
+            silent.is_alive = False
+            self.inherits(others[0])
+        else:
+            silent.store.heartbeat()  # nobody has missed it
+
+    def new_worker(self, *, is_alone: bool) -> Worker:
+        name = f"w{len(self.workers)}"
+        worker = Worker(name, self.place.store(is_alone=is_alone))
+        worker.store.register(name, lease_seconds=LEASE)
+        self.workers.append(worker)
+        return worker
+
+    def inherits(self, heir: Worker) -> None:
+        orphans = [
+            kept
+            for kept in self.those_in(*AT_WORK)
+            if kept.owner is not None and not kept.owner.is_alive
+        ]
+        taken = heir.store.orphans()
+        assert [run.id for run in taken] == [kept.id for kept in orphans]
+        for kept in orphans:
+            kept.owner = heir
 
     # --- watching -----------------------------------------------------------------------------
 
-    @rule(target=viewers, run_id=runs)
-    def begin_to_watch(self, run_id: str) -> Viewer:
-        return Viewer(run_id)
+    @precondition(lambda self: self.kept)
+    @rule(target=viewers, pick=PICKS)
+    def begin_to_watch(self, pick: int) -> Viewer:
+        return Viewer([*self.kept][pick % len(self.kept)])
 
     @rule(viewer=viewers, limit=st.integers(1, 3))
     def watch(self, viewer: Viewer, limit: int) -> None:
@@ -285,8 +299,9 @@ class RunMachine(RuleBasedStateMachine):
         first = len(viewer.seen) + 1
         assert [logged.seq for logged in page] == list(range(first, first + len(page)))
         viewer.seen += [logged.event for logged in page]
-        assert viewer.seen == self.kept[viewer.run_id].log[: len(viewer.seen)]
-        assert len(page) == limit or len(viewer.seen) == len(self.kept[viewer.run_id].log)
+        log = self.kept[viewer.run_id].log
+        assert viewer.seen == log[: len(viewer.seen)]
+        assert len(page) == limit or len(viewer.seen) == len(log)
 
     # --- laws ---------------------------------------------------------------------------------
 
@@ -320,16 +335,16 @@ class RunMachine(RuleBasedStateMachine):
         for kept in self.kept.values():
             assert self.asking.decisions(kept.id) == kept.decisions
 
-    def agrees(self, kept: Kept, worker: Worker, answer: Any, *, at_work: bool = False) -> bool:
-        """Whether the store took it, which must be what the model expects."""
-        expected = kept.is_written_by(worker) and (not at_work or kept.status in AT_WORK)
-        try:
-            done(answer)
-        except Fenced:
-            assert not expected
-            return False
-        assert expected
-        return True
+    def those_in(self, *states: RunStatus) -> list[Kept]:
+        return [kept for kept in self.kept.values() if kept.status in states]
+
+    def pick(self, pick: int, *states: RunStatus) -> Kept:
+        found = self.those_in(*states)
+        return found[pick % len(found)]
+
+    def living(self, pick: int) -> Worker:
+        found = [worker for worker in self.workers if worker.is_alive]
+        return found[pick % len(found)]
 
     def open_runs_of(self, session_id: str | None) -> list[Kept]:
         """The active one first, then the queue in order."""
@@ -348,8 +363,19 @@ class RunMachine(RuleBasedStateMachine):
         return kept.session_id is None or self.open_runs_of(kept.session_id)[0] is kept
 
     def taken(self, kept: Kept, worker: Worker) -> None:
-        kept.status, kept.owner = RunStatus.RUNNING, worker
+        kept.status, kept.owner, kept.question = RunStatus.RUNNING, worker, None
         kept.attempt += 1
+
+
+def end_of(kept: Kept, status: RunStatus) -> NewEvent:
+    event = TurnEnded(TurnResult(text=kept.id), status.value)
+    return NewEvent(kept.id, len(kept.log) + 1, 1.0, event)
+
+
+def question_of(kept: Kept) -> tuple[NewEvent, str]:
+    question = f"{kept.id}-{len(kept.log)}"
+    asked = TurnResult(outcome=Outcome.ASKING, approvals=(request(question),))
+    return NewEvent(kept.id, len(kept.log) + 1, 1.0, TurnPaused(asked)), question
 
 
 @pytest.mark.parametrize("engine", ENGINES, ids=lambda engine: engine.__name__)
@@ -360,6 +386,7 @@ def test_the_laws_hold_whatever_happens_in_whatever_order(engine: type[Any]) -> 
             max_examples=30,
             stateful_step_count=40,
             deadline=None,
+            report_multiple_bugs=False,
             suppress_health_check=list(HealthCheck),
         ),
     )
