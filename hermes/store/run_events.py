@@ -13,6 +13,7 @@ from typing import Any
 
 from hermes.core.errors import EventsGone, Fenced
 from hermes.core.event_json import event_from_json, event_to_json
+from hermes.core.events import TextDelta
 from hermes.core.run_ports import NewEvent
 from hermes.core.runs import LoggedEvent
 from hermes.store.encoding import bind, from_json, to_stored
@@ -95,8 +96,14 @@ def read_events(
 
 
 def _row(number: int, new: NewEvent) -> Row:
+    if isinstance(new.event, TextDelta):  # five times as fast as through a dict
+        return number, new.seq, "text.delta", new.at, to_stored(_text_delta(new.event.text))
     kind, data = event_to_json(new.event)
     return number, new.seq, kind, new.at, to_stored(_encode(data))
+
+
+def _text_delta(text: str) -> str:
+    return '{"text":' + _encode(text) + "}"
 
 
 def _refuse_a_gap(connection: sqlite3.Connection, number: int, run_id: str, after: int) -> None:

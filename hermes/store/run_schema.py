@@ -49,8 +49,12 @@ RUN_MIGRATIONS: tuple[Migration, ...] = (
             AND status IN ('running', 'stopping', 'waiting_for_approval')
         """,
         "CREATE INDEX runs_queue ON runs (number) WHERE status = 'queued'",
+        "CREATE INDEX runs_waiting ON runs (number) WHERE status = 'waiting_for_approval'",
         "CREATE INDEX runs_of_session ON runs (session_id, rank) WHERE finished_at IS NULL",
-        "CREATE INDEX runs_at_work ON runs (worker_id) WHERE finished_at IS NULL",
+        """
+        CREATE INDEX runs_at_work ON runs (number, worker_id)
+            WHERE status IN ('running', 'stopping')
+        """,
         "CREATE INDEX runs_by_session ON runs (session_id, number)",
         "CREATE INDEX runs_by_owner ON runs (owner, number)",
         "CREATE INDEX runs_by_resource ON runs (resource_id)",

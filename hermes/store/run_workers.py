@@ -18,16 +18,16 @@ _EXTEND = "UPDATE workers SET expires_at = :expires_at WHERE id = :worker AND st
 _IS_ALIVE = "SELECT started_at FROM workers WHERE id = :worker AND state = 'alive'"
 _BURY_EXPIRED = "UPDATE workers SET state = 'dead' WHERE id <> :worker AND expires_at <= :now"
 _TO_STOP = """
-    SELECT id FROM runs WHERE worker_id = :worker AND finished_at IS NULL AND is_stop_requested = 1
-    AND status IN ('running', 'stopping') ORDER BY number
+    SELECT id FROM runs WHERE status IN ('running', 'stopping') AND worker_id = :worker
+    AND is_stop_requested = 1 ORDER BY number
 """
 _ORPHANS = """
-    SELECT number FROM runs WHERE finished_at IS NULL AND status IN ('running', 'stopping')
+    SELECT number FROM runs WHERE status IN ('running', 'stopping')
     AND worker_id NOT IN (SELECT id FROM workers WHERE state = 'alive') ORDER BY number
 """
 _FORGET_DEAD = """
     DELETE FROM workers WHERE state = 'dead' AND expires_at <= :cutoff
-    AND id NOT IN (SELECT worker_id FROM runs WHERE finished_at IS NULL AND worker_id IS NOT NULL)
+    AND id NOT IN (SELECT worker_id FROM runs WHERE status IN ('running', 'stopping'))
 """
 _NOBODY_FIRST = """
     (me.session_id IS NULL OR NOT EXISTS (
