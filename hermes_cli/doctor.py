@@ -17,7 +17,7 @@ from hermes.settings import paths
 from hermes.settings.loading import load_settings
 from hermes.settings.model import Settings
 from hermes.settings.redaction import mask
-from hermes_cli import doctor_home, doctor_listener, doctor_machine, doctor_provider
+from hermes_cli import doctor_home, doctor_listener, doctor_machine, doctor_provider, doctor_runs
 from hermes_cli.doctor_finding import Finding, Level, ok, problem, warning
 from hermes_cli.terminal_style import Style, accept_any_text, readable, style_for
 
@@ -77,7 +77,7 @@ def _folders(home: Path) -> Iterator[Finding]:
     yield doctor_home.database("Sessions", paths.state_db(home))
     yield doctor_home.database("Responses", paths.response_db(home))
     yield doctor_home.database("Stored chats", paths.chat_db(home))
-    yield doctor_home.database("Runs", paths.run_db(home))
+    yield doctor_home.database("Run log", paths.run_db(home))
 
 
 def _configured(settings: Settings) -> Iterator[Finding]:
@@ -91,6 +91,8 @@ def _configured(settings: Settings) -> Iterator[Finding]:
     yield from doctor_provider.provider(settings.agent.provider)
     if settings.agent.fallback is not None:
         yield from doctor_provider.provider(settings.agent.fallback, "Fallback provider")
+    yield doctor_runs.limits(settings.runs)
+    yield doctor_runs.approvals(settings.approvals)
     yield doctor_listener.address(settings.listener)
     yield doctor_listener.key(settings.listener)
     yield doctor_listener.port(settings.listener, settings.home)

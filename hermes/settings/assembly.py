@@ -8,7 +8,7 @@ from typing import Any
 
 from hermes.settings import paths, provider_choice
 from hermes.settings.aliases import alias_holds_key, read_aliases
-from hermes.settings.approval_rules import read_rules
+from hermes.settings.approval_rules import read_rules, rules_for_nobody
 from hermes.settings.config_yaml import PREFIX, ConfigFile
 from hermes.settings.layers import Found, Layer
 from hermes.settings.model import (
@@ -71,6 +71,7 @@ class Assembly:
         self._first = provider_choice.choose(said, in_file, environ)
         self._fallback = provider_choice.choose_fallback(in_file, self._first, environ)
         self._models = read_aliases(config, self._first, environ)
+        self._rules = read_rules(config)
         self._keys = read_keys(config.value(KEYS), environ, PREFIX + KEYS)
 
     def settings(self) -> Settings:
@@ -85,7 +86,7 @@ class Assembly:
             runs=RunSettings(**self._values("runs", _RUNS)),
             approvals=ApprovalSettings(
                 **self._values("approvals", ("mode", "timeout_seconds")),
-                rules=read_rules(self._config),
+                rules=self._rules,
             ),
             **({"profile": self._found["profile"].value} if "profile" in self._found else {}),
             sources=self._sources(),
@@ -126,7 +127,12 @@ class Assembly:
 
     def _warnings(self) -> tuple[str, ...]:
         from_fallback = self._fallback.warnings if self._fallback else ()
-        return (*_exposed_keys(self._config), *self._first.warnings, *from_fallback)
+        return (
+            *_exposed_keys(self._config),
+            *rules_for_nobody(self._rules, self._keys),
+            *self._first.warnings,
+            *from_fallback,
+        )
 
 
 def _workspace(found: Found | None, home: Path) -> Path:

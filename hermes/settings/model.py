@@ -12,7 +12,7 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Any, Literal
 
-from hermes.core.runs import CANCEL, Disconnect, WhenBusy
+from hermes.core.runs import CANCEL, Disconnect, RunRetention, WhenBusy
 from hermes.settings.redaction import names_a_secret
 
 ReasoningEffort = Literal["none", "minimal", "low", "medium", "high", "xhigh"]
@@ -211,6 +211,15 @@ class RunSettings:
     keep_days: int = 30
     """After the end of the run."""
     max_bytes: int = 1024 * 1024 * 1024
+
+    @property
+    def retention(self) -> RunRetention:
+        """The same as a store of runs wants to know it."""
+        return RunRetention(
+            keep_deltas_seconds=self.keep_deltas_hours * 3600.0,
+            keep_runs_seconds=self.keep_days * 86_400.0,
+            max_bytes=self.max_bytes,
+        )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -61,3 +61,22 @@ def test_a_wrong_rule_is_named_by_its_place(
     with pytest.raises(SettingsError) as caught:
         load_settings(environ=environ)
     assert complaint in str(caught.value)
+
+
+def test_a_rule_about_a_key_that_does_not_exist_is_a_warning(
+    environ: dict[str, str], write_config: WriteConfig
+) -> None:
+    write_config(
+        """
+server: {keys: {laptop: {key: k-laptop}}}
+approvals:
+  rules:
+    - {key: lap*, action: allow}
+    - {key: default, action: allow}
+    - {key: phone, action: deny}
+"""
+    )
+    assert load_settings(environ=environ).warnings == (
+        "config.yaml: approvals.rules[3] is about a key that does not exist; known are: "
+        "default, local, laptop",
+    )

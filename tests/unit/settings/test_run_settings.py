@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from hermes.core.errors import SettingsError
-from hermes.core.runs import DETACH, Disconnect, WhenBusy
+from hermes.core.runs import DETACH, Disconnect, RunRetention, WhenBusy
 from hermes.settings.loading import load_settings
 from hermes.settings.model import RunSettings
 from tests.unit.settings.conftest import WriteConfig
@@ -58,3 +58,10 @@ def test_a_wrong_value_is_refused_with_what_is_allowed(
     with pytest.raises(SettingsError) as caught:
         load_settings(environ=environ)
     assert complaint in str(caught.value)
+
+
+def test_what_is_kept_by_default_is_what_a_store_keeps_by_default() -> None:
+    assert RunSettings().retention == RunRetention()
+    assert RunSettings(keep_deltas_hours=2, keep_days=3, max_bytes=9).retention == RunRetention(
+        keep_deltas_seconds=7200.0, keep_runs_seconds=259_200.0, max_bytes=9
+    )
