@@ -7,7 +7,7 @@ from dataclasses import asdict
 
 from hermes.core.events import TurnEnded
 from hermes.core.run_ports import NewEvent
-from hermes.core.runs import Run, RunStatus
+from hermes.core.runs import Run, RunStatus, error_of
 from hermes.core.turn import Outcome, TurnResult, Usage
 from hermes.store.encoding import bind, from_json, to_json
 from hermes.store.run_approvals import add_approvals, deny_open
@@ -117,7 +117,7 @@ def _was_done(
 def _end(
     connection: sqlite3.Connection, number: int, status: RunStatus, result: TurnResult, now: float
 ) -> None:
-    error = _error(status, result)
+    error = error_of(status, result)
     values = bind(
         number=number,
         status=status.value,
@@ -128,18 +128,6 @@ def _end(
     )
     connection.execute(_END, values)
     _drop_history(connection, number)
-
-
-def _error(status: RunStatus, result: TurnResult) -> dict[str, str] | None:
-    if result.failure is None and result.error is None:
-        return None
-    if result.failure is not None:
-        code = result.failure.code
-    elif status in (RunStatus.CANCELLED, RunStatus.INTERRUPTED):
-        code = status.value
-    else:
-        code = "agent_incomplete"
-    return {"code": code, "message": result.error or ""}
 
 
 def _drop_history(connection: sqlite3.Connection, number: int) -> None:

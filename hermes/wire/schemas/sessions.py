@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from hermes.wire.schemas.builders import (
     ANYTHING,
+    OBJECT,
     any_of,
     boolean,
     constant,
@@ -130,7 +131,12 @@ SCHEMAS = {
         record({**_EVERY_EVENT, "message_id": string(), "content": string(), **_ENDED}),
         record({**_EVERY_EVENT, **_SAID, **_ENDED}),
         record({**_EVERY_EVENT, **_SAID, "error": record({"message": string(), "code": string()})}),
-        record({**_EVERY_EVENT, "state": one_of("completed", "failed")}),
+        record({**_EVERY_EVENT, **_SAID, "approvals": list_of(OBJECT)}),
+        record({**_EVERY_EVENT, "approval": OBJECT}),
+        record({**_EVERY_EVENT, "approval_id": string(), "decision": string(), "by": string()}),
+        record({**_EVERY_EVENT, "steer_id": string(), "text": string()}),
+        record({"run_id": string(), "session_id": string(), "place": integer(0)}),
+        record({**_EVERY_EVENT, "state": one_of("completed", "failed", "waiting_for_approval")}),
     ),
 }
 

@@ -19,6 +19,7 @@ from hermes.wire.schemas.catalogue import SCHEMAS
 from tests.unit.wire.event_logs import run_logs
 from tests.unit.wire.sse_reader import read
 from tests.unit.wire.test_runs import REQUEST, RUN
+from tests.unit.wire.test_same_bytes import session
 
 
 def check(name: str, value: Any) -> None:
@@ -45,6 +46,12 @@ def test_every_event_is_as_described(log: list[Event]) -> None:
 def test_a_place_in_the_queue_is_as_described() -> None:
     [received] = read(RunEncoder("run_1").encode(LoggedEvent(0, 0.0, RunQueued(2))))
     check("RunEvent", received.json)
+
+
+@given(run_logs)
+def test_every_event_of_a_session_is_as_described(log: list[Event]) -> None:
+    for received in read(b"".join(session(log))):
+        check("SessionEvent", received.json)
 
 
 @pytest.mark.parametrize(
