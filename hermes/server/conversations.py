@@ -14,7 +14,7 @@ from hermes.server.kept_answers import created_once
 from hermes.server.response_records import CONVERSATION_PREFIX
 from hermes.server.response_request import existing_conversation, outside
 from hermes.server.seams import Seams
-from hermes.server.turns import included, read_body
+from hermes.server.turns import included, read_body, read_optional_body
 from hermes.wire.conversations import conversation_deleted, conversation_object, read_new_items
 from hermes.wire.pages import item_list, parse_item_query, unknown_item
 from hermes.wire.response_echo import parse_metadata
@@ -23,7 +23,7 @@ from hermes.wire.response_parameters import check_include
 
 @created_once
 async def create(request: web.Request, seams: Seams) -> web.StreamResponse:
-    body = await read_body(request) if request.can_read_body else {}
+    body = await read_optional_body(request)
     metadata = parse_metadata(body)
     items = read_new_items(body, await outside(seams, body.get("items")), required=False)
     made = await seams.storage.run(

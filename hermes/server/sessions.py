@@ -21,7 +21,14 @@ from hermes.server.session_store import existing as _existing
 from hermes.server.session_store import in_store as _in_store
 from hermes.server.session_store import unknown_session
 from hermes.server.streaming import Stream, view_of, write_stream
-from hermes.server.turns import once, read_body, run_to_end, session_headers, stream_headers
+from hermes.server.turns import (
+    once,
+    read_body,
+    read_optional_body,
+    run_to_end,
+    session_headers,
+    stream_headers,
+)
 from hermes.wire import sessions as wire
 from hermes.wire.session_stream import SessionEncoder
 from hermes.wire.turn_errors import turn_error
@@ -96,7 +103,7 @@ async def list_messages(request: web.Request, seams: Seams) -> web.StreamRespons
 @created_once
 async def fork_session(request: web.Request, seams: Seams) -> web.StreamResponse:
     source_id = request.match_info["session_id"]
-    asked = wire.parse_fork(await read_body(request) if request.can_read_body else {})
+    asked = wire.parse_fork(await read_optional_body(request))
 
     def fork(store: SessionStore) -> dict[str, Any]:
         _existing(store, source_id)

@@ -28,6 +28,12 @@ async def read_body(request: web.Request) -> dict[str, Any]:
     return parse_object(await read_bytes(request))
 
 
+async def read_optional_body(request: web.Request) -> dict[str, Any]:
+    """No body at all is an empty one."""
+    raw = await read_bytes(request)
+    return parse_object(raw) if raw else {}
+
+
 async def read_bytes(request: web.Request) -> bytes:
     try:
         return await request.read()

@@ -129,6 +129,18 @@ async def test_a_fork_is_made_once_for_each_session(flow: StartFlow) -> None:
     assert await count(served, SESSIONS) == 4
 
 
+async def test_what_a_keyed_request_says_is_heard_where_its_body_is_optional(
+    flow: StartFlow,
+) -> None:
+    served = await flow([])
+    session = json.loads((await post(served, SESSIONS, {}))[1])["session"]
+    fork = await post(served, f"{SESSIONS}/{session['id']}/fork", {"title": "Branch"})
+    conversation = await post(served, CONVERSATIONS, {"metadata": {"team": "blue"}})
+
+    assert json.loads(fork[1])["session"]["title"] == "Branch"
+    assert json.loads(conversation[1])["metadata"] == {"team": "blue"}
+
+
 async def test_items_are_added_to_a_conversation_once(flow: StartFlow) -> None:
     served = await flow([])
     created = json.loads((await post(served, CONVERSATIONS, {}))[1])
