@@ -23,6 +23,7 @@ from hermes.settings.model import LogSettings, Settings
 from hermes.settings.paths import ensure_private_dir
 from hermes.settings.redaction import mask
 from hermes.settings.secrecy import hide_process_environment
+from hermes_cli.terminal_approvals import TerminalApprovals
 from hermes_cli.terminal_conversation import Conversation, open_conversation
 from hermes_cli.terminal_prompt import typed_lines
 from hermes_cli.terminal_screen import Screen
@@ -76,6 +77,7 @@ class Talk:
         self._conversation = conversation
         self._style = style
         self._screen = Screen(sys.stdout, sys.stderr, style, on_lost=conversation.interrupt)
+        self._approvals = TerminalApprovals(self._screen, style)
         self._commands: dict[str, Callable[[], None]] = {
             "/new": self._begin_anew,
             "/help": lambda: self._screen.line(_HELP),
@@ -118,7 +120,7 @@ class Talk:
             self._report(self._ask(wish))
 
     def _ask(self, question: str) -> TurnResult:
-        turn = self._conversation.ask(question, self._screen.show)
+        turn = self._conversation.ask(question, self._screen.show, self._approvals.decide)
         self._screen.end_line()
         if self._screen.lost is not None:
             _give_up(self._screen.lost)

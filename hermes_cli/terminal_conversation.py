@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import Future, wait
 from contextlib import contextmanager
 from typing import Any
@@ -16,10 +16,11 @@ from hermes.contract.configuration import (
     runtime_keywords,
 )
 from hermes.contract.results import result_from
+from hermes.core.approvals import ApprovalRequest, Decision, Grant
 from hermes.core.events import Emit
 from hermes.core.ids import new_id
 from hermes.core.messages import Message
-from hermes.core.turn import TurnResult
+from hermes.core.turn import Outcome, Resumption, TurnParameters, TurnResult
 from hermes.providers.clients import HttpClients, LoopThread
 from hermes.settings.model import Settings
 from hermes.settings.paths import state_db
@@ -29,7 +30,12 @@ from hermes_state import SessionDB
 from run_agent import AIAgent
 
 PLATFORM = "cli"
+OWNER = "local"
+"""Who asks, for rules about approval: nobody needs a key here."""
 _LEAVE_SECONDS = 2.0
+
+Decide = Callable[[Sequence[ApprovalRequest]], Mapping[str, tuple[Decision, str]]]
+"""What becomes of calls that need approval, and who says so, by their ids."""
 
 
 class Conversation:
@@ -46,25 +52,51 @@ class Conversation:
         """Forget what was said; the next turn begins a new session."""
         self.session_id = new_id(f"{PLATFORM}-")
         self.history: list[Message] = []
+        self._grants: list[Grant] = []
 
     def resume(self, wanted: str) -> None:
         """Go on with a stored session; `wanted` may be the beginning of its id."""
         self.session_id = find_session(self._store, wanted)
         self.history = self._store.get_messages_as_conversation(self.session_id)
 
-    def ask(self, message: str, emit: Emit) -> TurnResult:
-        """Run one turn. The first Ctrl-C stops it, a second one is raised as KeyboardInterrupt."""
+    def ask(self, message: str, emit: Emit, decide: Decide) -> TurnResult:
+        """Run one turn, with pauses where something must be approved.
+
+        The first Ctrl-C stops it, a second one is raised as KeyboardInterrupt.
+        """
         model = self._settings.agent.provider.model
         self._store.create_session(self.session_id, PLATFORM, model=model)
-        self._agent = self._new_agent(emit)
+        turn = self._run(message, emit)
+        while turn.outcome is Outcome.ASKING:
+            turn = self._run(message, emit, self._decided(turn, decide))
+        self.history = list(turn.messages)
+        return turn
+
+    def _decided(self, turn: TurnResult, decide: Decide) -> Resumption:
+        """How a turn that paused goes on."""
+        decided = decide(turn.approvals)
+        decisions = {call_id: decision for call_id, (decision, _) in decided.items()}
+        self._grants += (
+            Grant(request.tool, request.shown)
+            for request in turn.approvals
+            if decisions[request.call_id] is Decision.SESSION
+        )
+        return Resumption(
+            messages=tuple(turn.messages[len(self.history) :]),
+            started=frozenset(),
+            decisions=decisions,
+            decided_by={call_id: by for call_id, (_, by) in decided.items()},
+        )
+
+    def _run(self, message: str, emit: Emit, resumption: Resumption | None = None) -> TurnResult:
+        """One leg of a turn: to its end, or to a question."""
+        self._agent = self._new_agent(emit, resumption)
         answer = _in_thread(self._agent, message, self.history)
         try:
             result = self._wait_for(answer)
         finally:
             self._make_sure_it_ends(answer)
-        turn = result_from(result, result)
-        self.history = list(turn.messages)
-        return turn
+        return result_from(result, result)
 
     def interrupt(self) -> None:
         """Stop the running turn, if there is one; from any thread."""
@@ -84,11 +116,14 @@ class Conversation:
             self.interrupt()
             wait([answer], timeout=_LEAVE_SECONDS)
 
-    def _new_agent(self, emit: Emit) -> AIAgent:
+    def _new_agent(self, emit: Emit, resumption: Resumption | None) -> AIAgent:
         agent = self._settings.agent
+        parameters = TurnParameters(
+            can_ask=True, grants=tuple(self._grants), resumption=resumption, owner=OWNER
+        )
         return AIAgent(
             **agent_keywords(
-                runtime=runtime_keywords(agent),
+                runtime=runtime_keywords(agent, self._settings.approvals),
                 toolsets=enabled_toolsets(self._settings.raw, PLATFORM),
                 model=agent.provider.model,
                 reasoning_config=reasoning_config(agent),
@@ -96,6 +131,7 @@ class Conversation:
                 session_id=self.session_id,
                 session_db=self._store,
                 clients=lambda: self._clients,
+                parameters=parameters,
                 alias=None,
                 **callbacks_for(emit).as_keywords(),
             )

@@ -31,6 +31,20 @@ def typed_lines(history_file: Path, style: Style) -> Iterator[Iterator[str]]:
             readline.write_history_file(history_file)
 
 
+def answered_line(question: str) -> str | None:
+    """The answer to a question, which no history keeps; None when the person would rather not."""
+    readline.set_auto_history(False)
+    try:
+        sys.stderr.write(question)
+        sys.stderr.flush()
+        return input()
+    except (EOFError, KeyboardInterrupt):
+        sys.stderr.write("\n")
+        return None
+    finally:
+        readline.set_auto_history(True)
+
+
 def _typed(prompt: str) -> str | None:
     """One line, or None when the person wants to leave."""
     try:

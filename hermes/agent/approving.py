@@ -23,6 +23,7 @@ CHANGED = (
 )
 _DENIALS = {
     "timeout": "Denied: nobody answered the request for approval in time, so this was not run.",
+    "nobody": "Denied: nobody is there to be asked for approval, so this was not run.",
     "superseded": "Not approved: the user said something else instead, so this was not run.",
 }
 _DENIED = (

@@ -258,12 +258,12 @@ def test_an_interrupt_stops_the_model_and_exits_with_130(environ: dict[str, str]
     assert process.returncode == 130
 
 
-def test_a_terminated_chat_leaves_no_command_running(
-    environ: dict[str, str], tmp_path: Path
-) -> None:
-    pipe = tmp_path / "pid"
+def test_a_terminated_chat_leaves_no_command_running(environ: dict[str, str]) -> None:
+    workspace = Path(environ["HERMES_HOME"]) / "workspace"
+    workspace.mkdir(parents=True)
+    pipe = workspace / "pid"
     os.mkfifo(pipe)
-    command = f"echo $$ > {pipe}; exec sleep 300"
+    command = "echo $$ > pid; exec sleep 300"
     with FakeProviderThread(ScriptedModel([ToolUse("terminal", {"command": command})])) as provider:
         process = start(asking(environ, provider), "chat", "sleep")
         sleeper = int(pipe.read_text())  # opening waits for the command to write
@@ -290,6 +290,73 @@ def test_a_reader_who_leaves_ends_the_turn_quietly(environ: dict[str, str]) -> N
     assert process.returncode == 1
     assert "Traceback" not in complaints
     assert "Error" not in complaints
+
+
+# --- approvals --------------------------------------------------------------------------------
+
+
+def build_of(environ: dict[str, str]) -> Path:
+    return Path(environ["HERMES_HOME"]) / "workspace" / "build"
+
+
+def test_where_nobody_can_be_asked_a_destructive_command_is_denied_and_that_is_said(
+    environ: dict[str, str],
+) -> None:
+    done = run(environ, "chat", "run `rm -r build`")
+    assert done.returncode == 0
+    assert "nobody here to be asked" in done.stderr
+    assert "rm -r build" in done.stderr
+    assert "deletes files recursively" in done.stderr
+    assert "was not run" in done.stdout
+    assert build_of(environ).is_dir()
+
+
+def test_a_person_approves_a_command_and_the_same_turn_goes_on(
+    environ: dict[str, str], terminals: list[Terminal]
+) -> None:
+    terminal = Terminal(environ, "chat", "run `rm -r build`")
+    terminals.append(terminal)
+    assert "    rm -r build" in terminal.wait_for("Run it?")
+    assert build_of(environ).is_dir()
+    terminal.type("maybe\n")
+    terminal.wait_for("Run it?")
+    terminal.type("y\n")
+    terminal.wait_for("approved by the user: once")
+    assert terminal.process.wait(SECONDS) == 0
+    assert not build_of(environ).exists()
+    [session] = stored(environ)
+    messages = json.loads(run(environ, "sessions", "show", session["id"], "--json").stdout)
+    roles = [message["role"] for message in messages["messages"]]
+    assert roles == ["user", "assistant", "tool", "assistant"]
+
+
+@pytest.mark.parametrize("key", ["n\n", CTRL_C, CTRL_D])
+def test_a_person_says_no_and_nothing_is_run(
+    environ: dict[str, str], terminals: list[Terminal], key: str
+) -> None:
+    terminal = Terminal(environ, "chat", "run `rm -r build`")
+    terminals.append(terminal)
+    terminal.wait_for("Run it?")
+    terminal.wait_until_asleep()
+    terminal.type(key)
+    terminal.wait_for("was not run")
+    assert terminal.process.wait(SECONDS) == 0
+    assert build_of(environ).is_dir()
+
+
+def test_always_is_for_the_rest_of_the_conversation(
+    environ: dict[str, str], terminals: list[Terminal]
+) -> None:
+    terminal = Terminal(environ, "chat")
+    terminals.append(terminal)
+    terminal.wait_for("> ")
+    terminal.type("run `rm -r build`\n")
+    terminal.wait_for("Run it?")
+    terminal.type("a\n")
+    terminal.wait_for("approved by the user: session")
+    terminal.wait_for("> ")
+    terminal.type("run `rm -r build`\n")
+    terminal.wait_for("approved by the user earlier")
 
 
 # --- at a terminal ----------------------------------------------------------------------------

@@ -8,7 +8,7 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from hermes.providers.demo import answers
-from hermes.providers.demo.commands import is_harmless
+from hermes.providers.demo.commands import is_asked_about, is_harmless
 from hermes.providers.demo.conversation import Conversation
 from hermes.providers.demo.instances import instance_of
 from hermes.providers.demo.moves import Move, Say, Use
@@ -57,9 +57,13 @@ def run(match: re.Match[str], _: Conversation) -> Move:
 
 
 def _command(command: str) -> Move:
-    if not is_harmless(command):
+    if not (is_harmless(command) or is_asked_about(command)):
         return Say(answers.declined_command(command))
     return Use("terminal", {"command": command})
+
+
+def delete(match: re.Match[str], _: Conversation) -> Move:
+    return _command(f"rm -r {_first(match, 'folder', 'other_folder')}")
 
 
 def list_folder(match: re.Match[str], _: Conversation) -> Move:

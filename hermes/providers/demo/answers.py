@@ -9,7 +9,7 @@ EXAMPLES = """\
 - read notes.txt
 - create a file hello.txt with Hello there! and then read it
 - search for TODO
-- run `uname -a`
+- run `uname -a`, or: run `rm -r build` (you will be asked first)
 - my name is Ada (and later: what is my name?)
 - count to 20, or: tell me a story"""
 

@@ -1,6 +1,7 @@
 """Which shell commands the demo model dares to ask for.
 
-It cannot judge a command as a real model might, so it keeps to a short list of harmless ones.
+It cannot judge a command as a real model might, so it keeps to a short list of harmless ones, and
+to one that people are asked about before it runs.
 """
 
 from __future__ import annotations
@@ -34,6 +35,9 @@ HARMLESS: Mapping[str, str] = {
 }
 """Each program with what every one of its further words must look like; `(?!)` allows none."""
 
+ASKED_ABOUT: Mapping[str, str] = {"rm": rf"-[rfv]+|(?!\.)(?:{_LOCAL_PATH})"}
+"""Destructive, so the gateway asks first; here only for files of the workspace."""
+
 _NEEDS_ARGUMENT = frozenset({"python3"})
 
 _SPECIAL_EVERYWHERE = frozenset("$`\\")
@@ -41,16 +45,25 @@ _SPECIAL_UNQUOTED = frozenset(";&|<>*?[]{}()~#!")
 
 
 def is_harmless(command: str) -> bool:
-    """True when a shell would run exactly one program of `HARMLESS`, with allowed words only."""
+    return _is_one_of(HARMLESS, command)
+
+
+def is_asked_about(command: str) -> bool:
+    """With an option and a file: what is left out would not be asked about, or not work."""
+    return _is_one_of(ASKED_ABOUT, command) and " -" in command and len(command.split()) > 2
+
+
+def _is_one_of(programs: Mapping[str, str], command: str) -> bool:
+    """True when a shell would run exactly one of these programs, with allowed words only."""
     if not _is_plain(command):
         return False
     try:
         program, *words = shlex.split(command)
     except ValueError:  # nothing there, or a quote that is never closed
         return False
-    if program not in HARMLESS or (program in _NEEDS_ARGUMENT and not words):
+    if program not in programs or (program in _NEEDS_ARGUMENT and not words):
         return False
-    return all(re.fullmatch(HARMLESS[program], word) for word in words)
+    return all(re.fullmatch(programs[program], word) for word in words)
 
 
 def _is_plain(command: str) -> bool:

@@ -155,6 +155,14 @@ INTENTS: tuple[Intent, ...] = (
         ),
         actions.run,
     ),
+    Intent(
+        "delete a folder",
+        (
+            r"(?:delete|remove)\s+(?:the\s+)?(?:(?:folder|directory)\s+(?P<folder>[\w./-]*[\w/])"
+            rf"|(?P<other_folder>[\w./-]+)\s+(?:folder|directory)){_END}"
+        ),
+        actions.delete,
+    ),
     Intent("type a bare command", _bare_command(), actions.run),
     Intent(
         "search the files",

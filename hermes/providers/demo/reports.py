@@ -14,6 +14,9 @@ _ENTRY = re.compile(r".+(?:/| \(.+\)| -> .+)|\[.+\]")
 _NUMBERED_LINE = re.compile(r"\s*\d+\t(?P<text>.*)")
 _MATCHING_LINE = re.compile(r".+:\d+: .*|\[.+\]")
 _NOTE = re.compile(r"\n?\[(?P<note>[^\n]+)\]\s*\Z")
+_APPROVAL = re.compile(r"\n\[(?P<note>approved by the user[^\n\]]*)\]\s*\Z")
+_REFUSED = ("Denied", "Not approved")
+"""How the answer begins to a call that was not made because nobody approved it."""
 _SUCCESS = "exit code 0"
 
 
@@ -24,8 +27,27 @@ def report(used: Sequence[Use], results: Sequence[str]) -> str:
 
 
 def _report_one(use: Use, result: str) -> str:
+    if result.startswith(_REFUSED):
+        return _left_alone(use, result)
+    result, note = _without_approval(result)
+    told = _told(use, result)
+    return f"{told}\n\n(It was {note}.)" if note else told
+
+
+def _told(use: Use, result: str) -> str:
     known = _TELL[use.tool](use, result) if knows(use.tool) else None
     return known or quote(use.tool, result)
+
+
+def _left_alone(use: Use, result: str) -> str:
+    wanted = use.arguments.get("command") or use.arguments.get("path") or use.tool
+    return f"All right: I have left it alone, and `{wanted}` was not run.\n\n> {result}"
+
+
+def _without_approval(result: str) -> tuple[str, str]:
+    """The result without the last line that says who approved the call, and that line."""
+    found = _APPROVAL.search(result)
+    return (result[: found.start()], found["note"]) if found else (result, "")
 
 
 def quote(tool: str, result: str) -> str:

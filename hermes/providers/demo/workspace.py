@@ -1,4 +1,4 @@
-"""The files a new demo workspace starts with: something to list, to read and to search."""
+"""The files a new demo workspace starts with: something to list, read, search and delete."""
 
 from __future__ import annotations
 
@@ -19,6 +19,7 @@ Things to ask for:
 - search for TODO
 - create a file hello.txt with Hello there! and then read it
 - run `uname -a`
+- run `rm -r build` (you will be asked first)
 """
 
 _NOTES = """\
@@ -30,8 +31,12 @@ Notes
 - TODO: ask the agent to write a file of your own.
 """
 
-DEMO_FILES: Mapping[str, str] = MappingProxyType({"README.md": _README, "notes.txt": _NOTES})
-"""File name to content."""
+_BUILT = "Made by a build that nobody needs any more.\n"
+
+DEMO_FILES: Mapping[str, str] = MappingProxyType(
+    {"README.md": _README, "notes.txt": _NOTES, "build/output.txt": _BUILT}
+)
+"""Path to content."""
 
 
 def furnish(workspace: Path) -> None:
@@ -41,5 +46,6 @@ def furnish(workspace: Path) -> None:
         return
     for name, content in DEMO_FILES.items():
         file = workspace / name
+        file.parent.mkdir(mode=0o700, exist_ok=True)
         file.touch(mode=0o600)
         file.write_text(content, encoding="utf-8")

@@ -144,7 +144,7 @@ def test_the_files_are_listed_by_the_real_tool(tmp_path: Path) -> None:
     furnish(tmp_path)
     used, text = converse(tmp_path, "what files are there?")
     assert used == ["list_files"]
-    assert text.startswith("In the workspace I found:\n\n- README.md (")
+    assert text.startswith("In the workspace I found:\n\n- build/\n- README.md (")
     assert "\n- notes.txt (" in text
 
 
@@ -278,13 +278,32 @@ def test_no_messages_at_all_are_met_with_a_greeting() -> None:
 def test_a_new_workspace_is_furnished_privately(tmp_path: Path) -> None:
     workspace = tmp_path / "new"
     furnish(workspace)
-    found = {file.name: file.read_text() for file in workspace.iterdir()}
+    files = [path for path in workspace.rglob("*") if path.is_file()]
+    folders = [workspace, workspace / "build"]
+    found = {str(file.relative_to(workspace)): file.read_text() for file in files}
     assert found == dict(DEMO_FILES)
-    assert workspace.stat().st_mode & 0o777 == 0o700
-    assert {file.stat().st_mode & 0o777 for file in workspace.iterdir()} == {0o600}
+    assert {folder.stat().st_mode & 0o777 for folder in folders} == {0o700}
+    assert {file.stat().st_mode & 0o777 for file in files} == {0o600}
 
 
 def test_a_workspace_with_anything_in_it_is_left_alone(tmp_path: Path) -> None:
     (tmp_path / "mine.txt").write_text("mine")
     furnish(tmp_path)
     assert [file.name for file in tmp_path.iterdir()] == ["mine.txt"]
+
+
+DELETE = Use("terminal", {"command": "rm -r build"})
+
+
+def test_an_approval_is_told_beside_what_the_command_said() -> None:
+    text = report([DELETE], ["(no output)\n[exit code 0]\n[approved by the user: once]"])
+    assert text.startswith("I ran `rm -r build`.\n\n")
+    assert "did not end well" not in text
+    assert text.endswith("(It was approved by the user: once.)")
+
+
+@pytest.mark.parametrize("result", ["Denied by the user: this was not run.", "Not approved: no."])
+def test_a_denial_is_taken_politely(result: str) -> None:
+    text = report([DELETE], [result])
+    assert text.startswith("All right: I have left it alone, and `rm -r build` was not run.")
+    assert result in text

@@ -157,6 +157,24 @@ def test_a_command_off_the_list_is_declined(command: str) -> None:
     assert only_move(f"run `{command}`") == Say(answers.declined_command(command))
 
 
+@pytest.mark.parametrize(
+    ("request_", "command"),
+    [
+        ("run `rm -r build`", "rm -r build"),
+        ("please run rm -rf build", "rm -rf build"),
+        ("delete the build folder", "rm -r build"),
+        ("remove the folder old/build", "rm -r old/build"),
+    ],
+)
+def test_what_people_are_asked_about_is_dared(request_: str, command: str) -> None:
+    assert only_move(request_) == Use("terminal", {"command": command})
+
+
+@pytest.mark.parametrize("command", ["rm -r .", "rm -r ..", "rm build", "rm -r", "rm -r a/../.."])
+def test_nothing_but_a_named_file_of_the_workspace_is_deleted(command: str) -> None:
+    assert only_move(f"run `{command}`") == Say(answers.declined_command(command))
+
+
 def test_two_wishes_become_two_tool_uses_in_order() -> None:
     request = "create a file hello.txt with Hello there! and then read it"
     assert plan(Conversation(request=request)) == (
