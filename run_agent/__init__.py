@@ -19,7 +19,7 @@ from hermes.agent.clients import BackgroundClients, open_client
 from hermes.agent.cooperation import Cooperative, is_unaltered, none_blocks
 from hermes.agent.loop import converse
 from hermes.agent.prompt import system_prompt
-from hermes.agent.recording import Recorder, recording
+from hermes.agent.recording import Recorder
 from hermes.agent.seams import AgentSeams, CallSeams
 from hermes.agent.stopping import StopSignal
 from hermes.contract.agent_state import (
@@ -294,19 +294,23 @@ class AIAgent(Cooperative):
             registry=registry,
             run_tool=lambda name, arguments: registry.run(name, arguments, context),
             emit=self._emit,
-            record=recording(
-                Recorder(self._session_db, self.session_id, self.model),
-                self.run_link,
-                self._emit,
-                self.parameters.resumption,
-            ),
+            record=Recorder(
+                self._session_db,
+                self.session_id,
+                self.model,
+                link=self.run_link,
+                emit=self._emit,
+                resumption=self.parameters.resumption,
+            ).record,
             count=lambda usage: setattr(self, "session_usage", self.session_usage + usage),
             stop=lambda: self._stop,
             is_interrupted=lambda: self._interrupt_requested,
             use_fallback=lambda: adopt_provider(self, self._fallback),
             max_iterations=self.max_iterations,
             parameters=self.parameters,
-            approver=approver_for(self.approvals, registry, context.workspace, self.parameters),
+            approver=lambda: approver_for(
+                self.approvals, registry, context.workspace, self.parameters
+            ),
             link=self.run_link,
             is_watched=lambda: self._has_stream_consumers(),
         )

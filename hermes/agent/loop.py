@@ -8,7 +8,7 @@ provider, a tool or a caller does.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from functools import partial
 
 from hermes.agent.answer_format import MOST_REPAIRS, correction, fault_of, without_fence
@@ -17,61 +17,18 @@ from hermes.agent.resuming import answered_calls_in, open_calls, replies_in
 from hermes.agent.retrying import ask_patiently
 from hermes.agent.seams import AgentSeams
 from hermes.agent.tooling import clearances, run_tool_calls, with_distinct_ids
+from hermes.agent.turn_state import TurnState
 from hermes.core import messages
-from hermes.core.approvals import ApprovalRequest
 from hermes.core.errors import Interrupted, ProviderError
 from hermes.core.events import ApprovalRequested, Notice, SegmentEnd, Steered
 from hermes.core.messages import Content, Message
-from hermes.core.run_link import Steer
-from hermes.core.turn import AnswerFormat, Failure, Outcome, Resumption, TurnResult, Usage
+from hermes.core.run_link import RunLink, Steer
+from hermes.core.turn import AnswerFormat, Failure, Outcome, Resumption, TurnResult
 from hermes.fibers import blocking
 from hermes.providers.base import Prompt
 from hermes.providers.reply import Reply, ToolCall
 
 TRUNCATED = "Response truncated due to output length limit"
-
-
-@dataclass(slots=True)
-class _Turn:
-    """The growing state of one turn."""
-
-    messages: list[Message]
-    usage: Usage = field(default_factory=Usage)
-    api_calls: int = 0
-    replies: int = 0
-    """How often the model had answered before this agent took the turn up."""
-    tool_calls: int = 0
-    corrections: list[Message] = field(default_factory=list)
-    """Said to the model about answers that could not be used; not kept."""
-
-    def forget_replays(self) -> None:
-        """What one provider wants to see again means nothing to another."""
-        self.messages = [
-            {key: value for key, value in message.items() if key != "replay"}
-            for message in self.messages
-        ]
-
-    def ended(
-        self,
-        outcome: Outcome,
-        text: str = "",
-        error: str | None = None,
-        *,
-        failure: Failure | None = None,
-        pending: Sequence[ToolCall] = (),
-        approvals: Sequence[ApprovalRequest] = (),
-    ) -> TurnResult:
-        return TurnResult(
-            text=text,
-            outcome=outcome,
-            error=error,
-            failure=failure,
-            pending=tuple(call.as_message_part() for call in pending),
-            approvals=approvals,
-            messages=self.messages,
-            usage=self.usage,
-            api_calls=self.api_calls,
-        )
 
 
 def converse(
@@ -81,7 +38,7 @@ def converse(
 
     A turn that was begun before goes on where it stopped; its opening is recorded already.
     """
-    turn = _Turn([*history])
+    turn = TurnState([*history])
     resumption = seams.parameters.resumption
     try:
         if resumption is not None:
@@ -98,7 +55,7 @@ def converse(
         return turn.ended(Outcome.FAILED, error=str(error), failure=failure)
 
 
-def _go_on(seams: AgentSeams, turn: _Turn, resumption: Resumption) -> TurnResult:
+def _go_on(seams: AgentSeams, turn: TurnState, resumption: Resumption) -> TurnResult:
     """Answer the calls that were left open, then go on as if nothing had happened."""
     turn.messages += resumption.messages
     turn.replies = replies_in(resumption.messages)
@@ -111,7 +68,7 @@ def _go_on(seams: AgentSeams, turn: _Turn, resumption: Resumption) -> TurnResult
     return _run(seams, turn)
 
 
-def _run(seams: AgentSeams, turn: _Turn) -> TurnResult:
+def _run(seams: AgentSeams, turn: TurnState) -> TurnResult:
     for _ in range(turn.replies, seams.max_iterations):
         tokens_left = _tokens_left(seams, turn)
         if tokens_left == 0:
@@ -136,7 +93,7 @@ def _run(seams: AgentSeams, turn: _Turn) -> TurnResult:
 
 def _run_calls(
     seams: AgentSeams,
-    turn: _Turn,
+    turn: TurnState,
     calls: Sequence[ToolCall],
     said: str = "",
     resumption: Resumption | None = None,
@@ -152,8 +109,9 @@ def _run_calls(
         for call, each in zip(server_calls, cleared, strict=True)
         if each.question is not None
     ]
-    if questions and seams.approver is not None:
-        requests = seams.approver.ask(questions)
+    approver = seams.approver() if questions else None
+    if approver is not None:
+        requests = approver.ask(questions)
         for request in requests:
             seams.emit(ApprovalRequested(request))
         return turn.ended(Outcome.ASKING, said, approvals=requests)
@@ -167,31 +125,29 @@ def _run_calls(
     return None
 
 
-def _hear(seams: AgentSeams, turn: _Turn, steers: Sequence[Steer]) -> None:
+def _hear(seams: AgentSeams, turn: TurnState, steers: Sequence[Steer]) -> None:
     """Let the model know what was said to it while it worked."""
     for steer in steers:
         seams.emit(Steered(steer.id, steer.text))
         _keep(seams, turn, messages.user(steer.text))
 
 
-def _completed(seams: AgentSeams, turn: _Turn, text: str) -> TurnResult | None:
-    """The end of the turn, unless somebody has said something that has no answer yet."""
-    if seams.link is not None:
-        steers = seams.link.end_steering()
-        if steers:
-            seams.emit(SegmentEnd())
-            _hear(seams, turn, steers)
-            return None
-    return turn.ended(Outcome.COMPLETED, text)
+def _is_steered(seams: AgentSeams, turn: TurnState, link: RunLink) -> bool:
+    """Whether somebody has said something that this answer is no answer to."""
+    steers = link.end_steering()
+    if steers:
+        seams.emit(SegmentEnd())
+        _hear(seams, turn, steers)
+    return bool(steers)
 
 
-def _tokens_left(seams: AgentSeams, turn: _Turn) -> int | None:
+def _tokens_left(seams: AgentSeams, turn: TurnState) -> int | None:
     """What the client allows for the rest of the turn; None: it set no limit."""
     limit = seams.parameters.sampling.max_tokens
     return None if limit is None else max(limit - turn.usage.output_tokens, 0)
 
 
-def _ask(seams: AgentSeams, turn: _Turn, tokens_left: int | None) -> Reply:
+def _ask(seams: AgentSeams, turn: TurnState, tokens_left: int | None) -> Reply:
     """One reply, counted; from the fallback model when the first one fails."""
     while True:
         if seams.is_interrupted():
@@ -213,7 +169,7 @@ def _ask(seams: AgentSeams, turn: _Turn, tokens_left: int | None) -> Reply:
         return with_distinct_ids(reply, turn.messages) if reply.tool_calls else reply
 
 
-def _ending(seams: AgentSeams, turn: _Turn, reply: Reply) -> TurnResult | None:
+def _ending(seams: AgentSeams, turn: TurnState, reply: Reply) -> TurnResult | None:
     """The turn's result when this reply ends it; None when the model is to be asked again."""
     wanted = seams.parameters.answer_format
     if wanted is not None and reply.text and _is_whole(reply) and not seams.is_interrupted():
@@ -235,7 +191,9 @@ def _ending(seams: AgentSeams, turn: _Turn, reply: Reply) -> TurnResult | None:
         )
     if reply.tool_calls:
         return None
-    return _completed(seams, turn, text)
+    if seams.link is not None and _is_steered(seams, turn, seams.link):
+        return None
+    return turn.ended(Outcome.COMPLETED, text)
 
 
 def _is_whole(reply: Reply) -> bool:
@@ -248,7 +206,7 @@ def _is_whole(reply: Reply) -> bool:
 
 
 def _checked(
-    seams: AgentSeams, turn: _Turn, reply: Reply, wanted: AnswerFormat
+    seams: AgentSeams, turn: TurnState, reply: Reply, wanted: AnswerFormat
 ) -> TurnResult | None:
     """An answer that has to be JSON. A faulty one is asked for again, unless it was seen."""
     said = reply.text or ""
@@ -257,7 +215,9 @@ def _checked(
     if fault is None:
         turn.corrections.clear()
         _keep_reply(seams, turn, replace(reply, text=text))
-        return _completed(seams, turn, text)
+        if seams.link is not None and _is_steered(seams, turn, seams.link):
+            return None
+        return turn.ended(Outcome.COMPLETED, text)
     if seams.is_watched() or len(turn.corrections) >= 2 * MOST_REPAIRS:
         _keep_reply(seams, turn, reply)
         return turn.ended(
@@ -270,7 +230,7 @@ def _checked(
     return None
 
 
-def _prompt(seams: AgentSeams, turn: _Turn, tokens_left: int | None) -> Prompt:
+def _prompt(seams: AgentSeams, turn: TurnState, tokens_left: int | None) -> Prompt:
     parameters = seams.parameters
     offered = offer(seams.registry.schemas(), parameters.client_tools)
     return Prompt(
@@ -288,7 +248,7 @@ def _prompt(seams: AgentSeams, turn: _Turn, tokens_left: int | None) -> Prompt:
     )
 
 
-def _keep_reply(seams: AgentSeams, turn: _Turn, reply: Reply) -> None:
+def _keep_reply(seams: AgentSeams, turn: TurnState, reply: Reply) -> None:
     if not reply.text and not reply.tool_calls:
         return
     calls = [call.as_message_part() for call in reply.tool_calls]
@@ -300,7 +260,7 @@ def _keep_reply(seams: AgentSeams, turn: _Turn, reply: Reply) -> None:
     _keep(seams, turn, message)
 
 
-def _keep(seams: AgentSeams, turn: _Turn, message: Message) -> None:
+def _keep(seams: AgentSeams, turn: TurnState, message: Message) -> None:
     turn.messages.append(message)
     seams.record(message)
 

@@ -64,8 +64,8 @@ class AgentSeams:
     """Switch to the configured fallback model and return its name; None when there is none left."""
     max_iterations: int
     parameters: TurnParameters = field(default_factory=TurnParameters)
-    approver: Approver | None = None
-    """None: every call may be made."""
+    approver: Callable[[], Approver | None] = lambda: None
+    """Who clears tool calls; None: every call may be made. Asked only where there are calls."""
     link: RunLink | None = None
     """None: nobody keeps this turn, and nobody can speak to the agent while it works."""
     is_watched: Callable[[], bool] = lambda: False

@@ -43,13 +43,14 @@ def clearances(
 
     `already` calls were made before in this turn; those over the client's limit are not made.
     """
-    if seams.approver is None and resumption is None:
+    approver = seams.approver()
+    if approver is None and resumption is None:
         return [_within_limit(seams, made) or FREE for made, _ in enumerate(calls, start=already)]
     return blocking(
         lambda: [
             (resumption and decided(call, resumption))
             or _within_limit(seams, made)
-            or _by_policy(seams, call)
+            or (FREE if approver is None else approver.clear(call))
             for made, call in enumerate(calls, start=already)
         ]
     )
@@ -90,15 +91,12 @@ def _within_limit(seams: AgentSeams, made: int) -> Clearance | None:
     return Clearance(refusal=OVER_LIMIT) if limit is not None and made >= limit else None
 
 
-def _by_policy(seams: AgentSeams, call: ToolCall) -> Clearance:
-    return FREE if seams.approver is None else seams.approver.clear(call)
-
-
 def _looked_at_again(seams: AgentSeams, call: ToolCall) -> Clearance:
     """A call before this one may have changed where its path leads."""
-    if seams.approver is None:
+    approver = seams.approver()
+    if approver is None:
         return FREE
-    clearance = blocking(partial(seams.approver.clear, call))
+    clearance = blocking(partial(approver.clear, call))
     return clearance if clearance.question is None else Clearance(refusal=CHANGED)
 
 

@@ -28,7 +28,7 @@ def result_from(result: Mapping[str, Any], usage: Mapping[str, Any]) -> TurnResu
         messages=messages if isinstance(messages, list) else [],
         failure=_failure(result),
         pending=_pending(result),
-        approvals=_approvals(result),
+        approvals=_approvals(result) if result.get("approvals") else (),
         usage=_usage(usage, result),
         session_id=session_id if isinstance(session_id, str) and session_id else None,
         api_calls=_count(result, "api_calls"),

@@ -179,7 +179,7 @@ class Stage:
             use_fallback=self._use_fallback,
             max_iterations=self._max_iterations,
             parameters=self._parameters,
-            approver=self._approver,
+            approver=lambda: self._approver,
             link=self._link,
             is_watched=lambda: self._is_watched,
         )

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from hermes.agent.recording import Recorder, recording
+from hermes.agent.recording import Recorder
 from hermes.core.errors import Fenced
 from hermes.core.events import MessageKept
 from hermes.core.messages import assistant, tool, user
@@ -119,12 +119,14 @@ class PlacedStore:
 def run_recording(
     log: list[tuple[str, Any]], link: Link, resumption: Resumption | None = None
 ) -> Any:
-    return recording(
-        Recorder(PlacedStore(log), "s1", "m"),
-        link,
-        lambda event: log.append(("event", event)),
-        resumption,
-    )
+    return Recorder(
+        PlacedStore(log),
+        "s1",
+        "m",
+        link=link,
+        emit=lambda event: log.append(("event", event)),
+        resumption=resumption,
+    ).record
 
 
 def test_a_message_is_in_the_log_for_good_before_the_session_has_it() -> None:
