@@ -30,7 +30,7 @@ _DEEPEST = 5
 UNREADABLE = "cannot be read with certainty"
 _BOMB = "starts itself again and again until the machine stands still"
 
-_LEADING = frozenset({"if", "then", "elif", "else", "while", "until", "do", "{", "!", "time",
+_LEADING = frozenset({"if", "then", "elif", "else", "while", "until", "do", "{", "!",
                       "coproc", "}"})  # fmt: skip
 _DECLARING = frozenset({"export", "local", "declare", "typeset", "readonly"})
 _TESTS = frozenset({"[", "[["})
@@ -116,7 +116,8 @@ class _Look:
         """A program that another one runs."""
         if self.depth > _DEEPEST:
             return UNREADABLE
-        return self._at_call(self._call(arguments))
+        rest = self._after_leading(list(arguments))
+        return self._at_call(self._call(rest)) if rest else None
 
     def at_argument(self, script: Argument) -> str | None:
         """A script in an argument."""
@@ -130,7 +131,7 @@ class _Look:
 
     def _after_leading(self, arguments: list[Argument]) -> list[Argument]:
         """Without what only the shell reads: `then`, `do`, `NAME=value`."""
-        at = 0
+        at = 2 if arguments and arguments[0].text == "function" else 0
         while at < len(arguments) and (
             arguments[at].text in _LEADING or _assigned(arguments[at]) is not None
         ):

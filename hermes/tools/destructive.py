@@ -21,6 +21,8 @@ _DISCARDS = "throws away changes that are not committed"
 _REMOTE = "overwrites or deletes what others have on the remote"
 _CONTAINERS = "stops or deletes containers, images or their data"
 _SERVICES = "stops or changes services of the machine"
+_USERS = "changes the users of the machine"
+_SOFTWARE = "removes software from the machine"
 _DATA = "deletes data in a database"
 
 ALWAYS: Mapping[str, str] = MappingProxyType(
@@ -31,6 +33,8 @@ ALWAYS: Mapping[str, str] = MappingProxyType(
             ("mke2fs", "mkswap", "wipefs", "sgdisk", "mount", "umount", "swapoff"), _DISK
         ),
         **dict.fromkeys(("pkill", "killall", "skill", "xkill"), _PROCESSES),
+        **dict.fromkeys(("useradd", "userdel", "usermod", "groupdel", "passwd", "chsh"), _USERS),
+        "rimraf": "deletes files recursively",
         "shred": "overwrites files beyond recovery",
         "truncate": "cuts files short",
         "dropdb": _DATA,
@@ -341,6 +345,10 @@ CHECKS: Mapping[str, Check] = MappingProxyType(
         **dict.fromkeys(("fdisk", "parted", "sfdisk"), _fdisk),
         **dict.fromkeys(("docker", "podman"), _verbs(_CONTAINERS, *_CONTAINER_VERBS)),
         "docker-compose": _verbs(_CONTAINERS, "down", "rm", "kill"),
+        **dict.fromkeys(
+            ("apt", "apt-get", "dnf", "yum", "zypper", "brew"),
+            _verbs(_SOFTWARE, "remove", "purge", "autoremove", "uninstall", "erase"),
+        ),
         "kubectl": _verbs("deletes resources of a cluster", "delete", "drain"),
         "helm": _verbs("deletes resources of a cluster", "uninstall", "delete"),
         "terraform": _verbs("destroys or changes infrastructure", "destroy", "apply"),

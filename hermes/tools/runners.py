@@ -13,11 +13,12 @@ _DELETES = "deletes files from a program"
 
 SHELLS = frozenset({"sh", "bash", "zsh", "dash", "ksh", "ash", "fish", "rbash"})
 INTERPRETERS = frozenset({"python", "pypy", "perl", "ruby", "node", "php", "deno", "bun", "lua"})
+AWKS = frozenset({"awk", "gawk", "mawk", "nawk"})
 
 _TELLTALE = (
     "os.remove", "os.unlink", "os.rmdir", "os.removedirs", "rmtree", ".unlink(", ".rmdir(",
     "unlinksync", "rmsync", "rmdirsync", "fs.rm", "fs.unlink", "file.delete", "fileutils.rm",
-    "unlink ", "unlink(",
+    "unlink ", "unlink(", "rm -r", "rm -f", "'rm'", '"rm"',
 )  # fmt: skip
 """Only what is obvious: what a program does cannot be told from its text."""
 
@@ -30,6 +31,8 @@ def danger_of_running(call: Call) -> str | None:
         return _shell(call)
     if call.program.rstrip("0123456789.") in INTERPRETERS:
         return _interpreter(call)
+    if call.program in AWKS:
+        return _danger_of_code(call.arguments)
     check = RUNNERS.get(call.program)
     return None if check is None else check(call)
 
@@ -70,8 +73,11 @@ def _interpreter(call: Call) -> str | None:
     has_code = call.has("-c", "-e", "-r", "-p", "-E", "--eval", "--print")
     if not has_code and (danger := _program_from_outside(call)):
         return danger
-    said = [*(call.arguments if has_code else ()), *call.given]
-    text = " ".join(each.text for each in said).lower()
+    return _danger_of_code([*(call.arguments if has_code else ()), *call.given])
+
+
+def _danger_of_code(code: Sequence[Argument]) -> str | None:
+    text = " ".join(each.text for each in code).lower()
     return _DELETES if any(sign in text for sign in _TELLTALE) else None
 
 
@@ -183,7 +189,7 @@ RUNNERS: Mapping[str, Check] = MappingProxyType(
         **dict.fromkeys(("source", "."), _source),
         "env": _env,
         **dict.fromkeys(("command", "builtin"), _command),
-        **dict.fromkeys(("nohup", "setsid", "busybox", "toybox", "unbuffer", "time", "catchsegv"),
+        **dict.fromkeys(("nohup", "setsid", "busybox", "toybox", "unbuffer", "time", "npx", "bunx"),
                         _after_options()),
         "exec": _after_options("-a"),
         "nice": _after_options("-n", "--adjustment"),

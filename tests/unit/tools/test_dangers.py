@@ -141,6 +141,11 @@ sqlite3 a.db 'select * from dropped'
 psql -c 'SELECT 1'
 redis-cli get key
 date; uname -a; whoami
+apt list --installed
+awk '{ sum += $1 } END { print sum }' a.txt
+function f { ls; }; f
+time -p make
+npx prettier .
 sleep 1 && echo done
 cd sub && touch a.txt
 cd sub && cd .. && touch a.txt
@@ -305,6 +310,20 @@ python -c 'from pathlib import Path; Path("a").unlink()'
 perl -e 'unlink "a"'
 node -e 'require("fs").rmSync("build", {recursive: true})'
 ruby -e 'File.delete("a")'
+function f { rm -rf build; }
+time -p rm -rf build
+time { rm -rf build; }
+nohup -- rm -rf build
+for ((i=0; i<3; i++)); do rm -rf build; done
+cat < <(rm -rf build)
+[[ -n $(rm -rf build) ]]
+(( $(rm -rf build) ))
+perl -e 'system("rm -rf build")'
+python3 -c 'import subprocess; subprocess.run(["rm", "-rf", "build"])'
+awk 'BEGIN { system("rm -rf build") }'
+npx rimraf dist
+userdel me
+apt-get remove -y git
 rmdir -p a/b/c
 rmdir /opt/empty
 unlink /etc/hosts
@@ -457,7 +476,7 @@ MANY_LINES = {
     "cat <<'A' <<B\nx\nA\ny\nB\nrm -rf build": True,
     "bash <<EOF\nrm -rf build\nEOF": True,
     "bash <<'EOF'\nls\nEOF": False,
-    "python3 - <<'EOF'\nprint('rm -rf')\nEOF": False,
+    "python3 - <<'EOF'\nprint('removed')\nEOF": False,
     "python3 <<'EOF'\nimport shutil\nshutil.rmtree('build')\nEOF": True,
     "sqlite3 a.db <<EOF\nDROP TABLE users;\nEOF": True,
     "echo $((1<<3))\nrm -rf build\n3": True,
