@@ -428,6 +428,9 @@ class APIServerAdapter:
             ),
             chats=lambda: self._chat_store,
             runs_store=lambda: self._run_store,
+            compact_after=lambda: (
+                gateway_run.settings_source.current().sessions.compact_after_messages
+            ),
             storage=self._storage,
             idempotency=_IdempotencyCache(),
             runtime_status=lambda: status.read_runtime_status(),

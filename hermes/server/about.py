@@ -36,6 +36,7 @@ FEATURES = {
     "session_search": True,
     "session_export": True,
     "session_import": True,
+    "session_compaction": True,
     "skills_api": True,
     "files_api": True,
     "session_continuity_header": SESSION_ID_HEADER,

@@ -50,10 +50,10 @@ def _pin(store: SessionStore, family: str, sent: Sequence[Message]) -> tuple[str
         session_id = family if number == 1 else f"{family}-{number}"
         if store.get_session(session_id) is None:
             break
-        stored = store.get_messages_as_conversation(session_id)
+        stored = store.get_messages_as_conversation(session_id, whole=True)
         ours, theirs = shared_length(stored, sent)
         if (ours, theirs) == (len(stored), len(sent)):
-            return session_id, stored
+            return session_id, store.get_messages_as_conversation(session_id)
         if theirs > longest:
             # Ours tell more: they have the server's tools in them.
             beginning, longest = [*stored[:ours], *sent[theirs:]], theirs

@@ -10,6 +10,7 @@ from hermes.server import (
     openapi,
     response_compaction,
     responses,
+    session_compaction,
     session_search,
     session_transfer,
     sessions,
@@ -125,6 +126,12 @@ ROUTES: tuple[Route, ...] = (
     Route("session_delete", "DELETE", "/api/sessions/{session_id}", sessions.delete_session),
     Route("session_messages", "GET", "/api/sessions/{session_id}/messages", sessions.list_messages),
     Route("session_export", "GET", "/api/sessions/{session_id}/export", session_transfer.export),
+    Route(
+        "session_compact",
+        "POST",
+        "/api/sessions/{session_id}/compact",
+        session_compaction.compact,
+    ),
     Route("session_fork", "POST", "/api/sessions/{session_id}/fork", sessions.fork_session),
     Route("session_chat", "POST", "/api/sessions/{session_id}/chat", sessions.chat),
     Route(

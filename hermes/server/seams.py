@@ -23,7 +23,7 @@ from hermes.runs.threads import Threads
 from hermes.runs.turns import LiveTurn, RunTurn
 from hermes.server.auth import Caller
 from hermes.server.idempotency import IdempotencyCache
-from hermes.settings.model import ListenerSettings
+from hermes.settings.model import ListenerSettings, SessionSettings
 from hermes.wire.chat import ChatHead
 from hermes.wire.responses import ResponseHead
 from hermes.wire.tool_forms import CONTRACT_DIALECT, Dialect, Preview
@@ -118,5 +118,9 @@ class Seams:
     skills: Callable[[], list[dict[str, Any]]]
     """Reads folders; may block."""
     endpoints: Mapping[str, tuple[str, str]]
+    compact_after: Callable[[], int] = lambda: SessionSettings().compact_after_messages
+    """With more messages than this a session's history is summarised; 0: never."""
+    compacting: set[str] = field(default_factory=set)
+    """The sessions whose history is being summarised now. Touched on the event loop only."""
     live: LiveResponses = field(default_factory=LiveResponses)
     """Stored responses that are being made now."""

@@ -82,7 +82,14 @@ async def patch_session(request: web.Request, seams: Seams) -> web.StreamRespons
 
 async def delete_session(request: web.Request, seams: Seams) -> web.StreamResponse:
     session_id = request.match_info["session_id"]
-    if not await _in_store(seams, lambda store: store.delete_session(session_id)):
+
+    def delete(store: SessionStore) -> bool:
+        _existing(store, session_id)
+        # The logs first: whoever repeats a deletion that failed must still find the session.
+        seams.runs_store().delete_session(session_id)
+        return store.delete_session(session_id)
+
+    if not await _in_store(seams, delete):
         raise unknown_session(session_id)
     return json_answer(wire.session_deleted(session_id))
 

@@ -19,6 +19,7 @@ from hermes.settings.model import (
     ListenerSettings,
     LogSettings,
     RunSettings,
+    SessionSettings,
     Settings,
 )
 from hermes.settings.named_keys import KEYS, holds_key, read_keys, refuse_shared_keys
@@ -83,6 +84,7 @@ class Assembly:
             log=LogSettings(**self._values("log", ("level", "format"))),
             fetch=FetchSettings(**self._values("fetch", _FETCH)),
             files=FileSettings(**self._values("files", _FILES)),
+            sessions=SessionSettings(**self._values("sessions", ("compact_after_messages",))),
             runs=RunSettings(**self._values("runs", _RUNS)),
             approvals=ApprovalSettings(
                 **self._values("approvals", ("mode", "timeout_seconds")),

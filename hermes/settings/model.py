@@ -158,6 +158,14 @@ class FileSettings:
     max_characters: int = 400_000
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SessionSettings:
+    """How stored sessions are kept handy."""
+
+    compact_after_messages: int = 400
+    """With more than this the older messages are summarised for the model; 0: never."""
+
+
 ApprovalAction = Literal["allow", "ask", "deny"]
 
 
@@ -240,6 +248,7 @@ class Settings:
     log: LogSettings
     fetch: FetchSettings = field(default_factory=FetchSettings)
     files: FileSettings = field(default_factory=FileSettings)
+    sessions: SessionSettings = field(default_factory=SessionSettings)
     approvals: ApprovalSettings = field(default_factory=ApprovalSettings)
     runs: RunSettings = field(default_factory=RunSettings)
     profile: str = "default"

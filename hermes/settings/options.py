@@ -363,6 +363,14 @@ _ATTACHMENTS = (
         default="400000",
         sentence="How much text of one file the model is given.",
     ),
+    Option(
+        name="sessions.compact_after_messages",
+        kind=kinds.whole_number(0, 1_000_000),
+        config="sessions.compact_after_messages",
+        default="400",
+        sentence="How many messages of a session the model is told before the older ones are "
+        "summarised; 0 tells it all.",
+    ),
 )
 
 _REST = (

@@ -114,7 +114,7 @@ def conversation(
         ),
     ).fetchall()
     told = [] if summary is None else [summary_note(summary.text)]
-    return [*told, *(_message(row) for row in rows)]
+    return [*told, *(_chat_message(row) for row in rows)]
 
 
 def newest_summary(connection: sqlite3.Connection, session_id: str) -> HistorySummary | None:
@@ -133,6 +133,17 @@ def summarise(
 def in_range(number: int) -> int:
     """SQLite takes a negative limit for none, and refuses numbers of more than 64 bits."""
     return min(max(number, 0), LARGEST_INTEGER)
+
+
+def _chat_message(row: sqlite3.Row) -> Message:
+    """Read for every turn, and many at once: nothing is looked up by its name."""
+    role, content, tool_calls, tool_call_id = row
+    message: Message = {"role": from_stored(role), "content": from_json(content)}
+    if tool_calls is not None:
+        message["tool_calls"] = from_json(tool_calls)
+    if tool_call_id is not None:
+        message["tool_call_id"] = from_stored(tool_call_id)
+    return message
 
 
 def _message(row: sqlite3.Row) -> dict[str, Any]:

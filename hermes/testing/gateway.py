@@ -43,6 +43,7 @@ from hermes.settings.model import (
     LogSettings,
     ProviderSettings,
     RunSettings,
+    SessionSettings,
     Settings,
 )
 from hermes.settings.paths import (
@@ -83,6 +84,7 @@ class TestGateway:
         fetch: FetchSettings | None = None,
         files: FileSettings | None = None,
         runs: RunSettings | None = None,
+        sessions: SessionSettings | None = None,
         **extra: Any,
     ) -> None:
         """Asks `model` at `base_url`, or the built-in demo model when there is no URL.
@@ -91,8 +93,8 @@ class TestGateway:
         `AliasSettings` and the provider's `model`, such as `{"fast": {"model": "small"}}`.
 
         `key` is what clients must send. `agent` holds more keywords for `AIAgent`, such as
-        `api_mode`; `fetch`, `files` and `runs` are the settings of these names; `extra` holds
-        more of the listener's, such as `keepalive_seconds`.
+        `api_mode`; `fetch`, `files`, `runs` and `sessions` are the settings of these names; `extra`
+        holds more of the listener's, such as `keepalive_seconds`.
         """
         self._home = home
         self._settings = _agent_settings(home, base_url, model)
@@ -101,6 +103,7 @@ class TestGateway:
         self._fetch = fetch or FetchSettings()
         self._files = files or FileSettings()
         self._runs = runs or RunSettings()
+        self._sessions = sessions or SessionSettings()
         listener = ListenerSettings(port=0, key=key, model_name=DEFAULT_MODEL_NAME)
         self._extra = {
             **as_extra(listener),
@@ -127,6 +130,7 @@ class TestGateway:
             fetch=self._fetch,
             files=self._files,
             runs=self._runs,
+            sessions=self._sessions,
         )
         self._adapter = LoopbackAdapter(config, settings, self._agent_options)
         self._runner = web.AppRunner(
@@ -244,6 +248,7 @@ class LoopbackAdapter(APIServerAdapter):
             super()._fill_seams(),
             aliases=lambda: list(self._whole.models),
             served_model=lambda alias: served_model(self._whole, alias),
+            compact_after=lambda: self._whole.sessions.compact_after_messages,
             runtime_status=lambda: read_status(status_file(self._home)),
             fetch_image=lambda url: fetch_image(url, rules_from(self._whole.fetch)),
             extract_text=lambda data, name: self._documents.text_of(data, name, self._whole.files),

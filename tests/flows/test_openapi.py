@@ -130,6 +130,7 @@ async def _sessions(client: DescribedClient) -> None:
     exported = await client.ask("session_export", session_id=session_id)
     await client.ask("session_import", 201, body=exported)
     await client.ask("session_import", 409, body=exported, keep_id="true")
+    await client.ask("session_compact", session_id=session_id, body={"keep_last": 1})
     branch = {"message_id": said[0]["id"]}
     await client.ask("session_fork", 201, session_id=session_id, body=branch)
     await client.ask("session", session_id=session_id)

@@ -1,4 +1,4 @@
-"""Sessions as a whole: searched, taken out, brought in."""
+"""Sessions as a whole: searched, summarised, taken out, brought in."""
 
 from __future__ import annotations
 
@@ -15,13 +15,15 @@ from hermes.wire.schemas.builders import (
     or_null,
     record,
     ref,
+    request,
     string,
     written_integer,
 )
 from hermes.wire.schemas.description import Body, Description, answers_json, path, query
-from hermes.wire.schemas.errors import KEYED, WITH_BODY
+from hermes.wire.schemas.errors import KEYED, TURN, WITH_BODY
 from hermes.wire.schemas.headers import IDEMPOTENCY_KEY, REPLAYED
 from hermes.wire.schemas.sessions import AREA, STORE
+from hermes.wire.session_compaction import MOST_KEPT
 from hermes.wire.session_search import LONGEST_QUERY, MAX_HITS, MAX_OFFSET
 from hermes.wire.session_transfer import LATEST, LONGEST_ID, OBJECT, ROLES, VERSION
 from hermes.wire.sessions import MAX_TITLE
@@ -115,6 +117,26 @@ DESCRIPTIONS = {
             "The hits, the best first; `highlights` are places in the snippet.",
         ),
         errors=(400, STORE),
+    ),
+    "session_compact": Description(
+        summary="Summarise the older messages of a session for the model",
+        area=AREA,
+        parameters=(path("session_id", "The id of a session."),),
+        body=Body(schema=request(optional={"keep_last": integer(1, MOST_KEPT)}), is_required=False),
+        answers=answers_json(
+            record(
+                {
+                    "object": constant("hermes.session.compaction"),
+                    "session_id": string(shortest=1),
+                    "summary": or_null(string(shortest=1)),
+                    "up_to_message_id": or_null(integer(1)),
+                    "summarised_messages": integer(0),
+                    "kept_messages": integer(0),
+                }
+            ),
+            "The summary that stands for the older messages now; `null` when there is none.",
+        ),
+        errors=(*TURN, 404, 409),
     ),
     "session_export": Description(
         summary="A whole session as one document",

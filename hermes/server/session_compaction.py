@@ -1,0 +1,114 @@
+"""Long sessions made short for the model. The messages stay, and so does the session's id.
+
+A summary is stored beside the messages it stands for; from then on a turn is told the summary and
+what came after it.
+"""
+
+from __future__ import annotations
+
+import logging
+
+from aiohttp import web
+
+from hermes.core.errors import Conflict
+from hermes.core.ports import SessionStore
+from hermes.core.sessions import HistorySummary, MessageQuery
+from hermes.core.turn import TurnCall, TurnParameters
+from hermes.server.answers import json_answer
+from hermes.server.seams import Seams
+from hermes.server.session_store import existing, in_store, unknown_session
+from hermes.server.turns import read_body, run_to_end
+from hermes.wire.session_compaction import (
+    KEEP_LAST,
+    Row,
+    compaction_object,
+    first_part,
+    parse_compaction,
+    question,
+)
+from hermes.wire.turn_errors import turn_error
+
+log = logging.getLogger(__name__)
+
+
+async def compact(request: web.Request, seams: Seams) -> web.StreamResponse:
+    seams.admit_turn()
+    session_id = request.match_info["session_id"]
+    asked = parse_compaction(await read_body(request) if request.can_read_body else {})
+    await in_store(seams, lambda store: existing(store, session_id))
+    if session_id in seams.compacting:
+        raise Conflict(
+            "The session is being compacted already; look again in a moment.",
+            code="compaction_running",
+            headers={"Retry-After": "5"},
+        )
+    summarised = await _compact(seams, session_id, asked.keep_last)
+    summary, rest = await in_store(seams, lambda store: _short_history(store, session_id))
+    return json_answer(
+        compaction_object(session_id, summary, summarised=summarised, kept=len(rest))
+    )
+
+
+async def compact_if_long(seams: Seams, session_id: str) -> None:
+    """After a turn, and beside everything else: a failure is logged and tried after the next."""
+    limit = seams.compact_after()
+    if not limit or session_id in seams.compacting:
+        return
+    try:
+        length = await in_store(seams, lambda store: _length(store, session_id))
+        # Looked at again: another turn may have ended meanwhile.
+        if length > limit and session_id not in seams.compacting:
+            await _compact(seams, session_id, min(KEEP_LAST, max(limit // 2, 1)))
+    except Exception:  # an embedder's store and the model's turn may raise anything
+        log.exception("session not compacted", extra={"session_id": session_id})
+
+
+async def _compact(seams: Seams, session_id: str, keep_last: int) -> int:
+    """Summarise part after part, each on top of the one before; how many messages that were."""
+    summarised = 0
+    seams.compacting.add(session_id)
+    try:
+        while True:
+            summary, rows = await in_store(seams, lambda store: _short_history(store, session_id))
+            part = first_part(rows, keep_last)
+            if not part:
+                return summarised
+            told = await _summarise(seams, session_id, summary, part)
+            await _keep(seams, session_id, told)
+            summarised += len(part)
+    finally:
+        seams.compacting.discard(session_id)
+
+
+async def _keep(seams: Seams, session_id: str, summary: HistorySummary) -> None:
+    if not await in_store(seams, lambda store: store.add_summary(session_id, summary)):
+        raise unknown_session(session_id)
+
+
+async def _summarise(
+    seams: Seams, session_id: str, before: HistorySummary | None, part: list[Row]
+) -> HistorySummary:
+    result = await run_to_end(
+        seams,
+        TurnCall(
+            user_message=question(before, part),
+            session_id=session_id,
+            parameters=TurnParameters(is_plain=True),
+        ),
+    )
+    if not result.is_complete or not result.text.strip():
+        raise turn_error(result)
+    return HistorySummary(int(part[-1]["id"]), result.text.strip())
+
+
+def _short_history(store: SessionStore, session_id: str) -> tuple[HistorySummary | None, list[Row]]:
+    """The newest summary, and the messages behind it."""
+    summary = store.get_summary(session_id)
+    query = MessageQuery(after=None if summary is None else summary.up_to)
+    return summary, list(store.page_messages(session_id, query).messages)
+
+
+def _length(store: SessionStore, session_id: str) -> int:
+    """How many messages a turn is told, without reading them."""
+    summary = store.get_summary(session_id)
+    return store.count_messages(session_id, after=0 if summary is None else summary.up_to)
