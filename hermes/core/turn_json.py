@@ -25,6 +25,7 @@ from hermes.core.turn import (
 from hermes.core.value_json import mapping_of, reader_of, to_plain, tuple_of
 
 read_request = reader_of(ApprovalRequest)
+read_usage = reader_of(Usage)
 
 _read_result = reader_of(
     TurnResult,
@@ -34,7 +35,7 @@ _read_result = reader_of(
         "pending": tuple,
         "approvals": tuple_of(read_request),
         "messages": tuple,
-        "usage": reader_of(Usage),
+        "usage": read_usage,
     },
 )
 _read_parameters = reader_of(

@@ -8,7 +8,8 @@ from dataclasses import asdict
 from hermes.core.events import TurnEnded
 from hermes.core.run_ports import NewEvent
 from hermes.core.runs import Run, RunStatus, error_of
-from hermes.core.turn import Outcome, TurnResult, Usage
+from hermes.core.turn import Outcome, TurnResult
+from hermes.core.turn_json import read_usage
 from hermes.store.encoding import bind, from_json, to_json
 from hermes.store.run_approvals import add_approvals, deny_open
 from hermes.store.run_events import add_last_event, fenced, owned_log
@@ -87,7 +88,7 @@ def _cancel(connection: sqlite3.Connection, run: Run, number: int, now: float) -
         text=run.output,
         outcome=Outcome.INTERRUPTED,
         error=_STOPPED[run.status],
-        usage=Usage(**run.usage),
+        usage=read_usage(run.usage),
         session_id=run.session_id,
     )
     last = NewEvent(run.id, run.last_seq + 1, now, TurnEnded(result, status.value))

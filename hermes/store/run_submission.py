@@ -17,6 +17,7 @@ _INSERT = """
     VALUES (:id, :owner, :kind, :session_id, :resource_id, 'queued', 0, :disconnect, :timeout,
         :metadata, :created_at)
 """
+_INPUT = "INSERT INTO run_inputs (run, input) VALUES (:run, :input)"
 _LAST = "UPDATE runs SET rank = number WHERE number = :number"
 _FIRST = """
     UPDATE runs SET rank = (
@@ -31,8 +32,9 @@ _OPEN = """
 
 
 def submit_run(
-    connection: sqlite3.Connection, new: NewRun, key: RequestKey | None, now: float
+    connection: sqlite3.Connection, new: NewRun, stored: str, key: RequestKey | None, now: float
 ) -> Submitted:
+    """`stored`: the input as JSON, which may be large and need not be made in here."""
     before = None if key is None else run_of_key(connection, key)
     if before is not None:
         run = run_by_number(connection, before)
@@ -41,6 +43,7 @@ def submit_run(
         raise RunExists(new.id)
     ahead = _ahead(connection, new)
     number = _insert(connection, new, now, is_first=ahead is not None and _interrupts(new))
+    connection.execute(_INPUT, bind(run=number, input=stored))
     if key is not None:
         forget_old_key(connection, key)
         keep_run(connection, key, number)
@@ -82,8 +85,4 @@ def _insert(connection: sqlite3.Connection, new: NewRun, now: float, *, is_first
     assert number is not None
     statement = _FIRST if is_first else _LAST
     connection.execute(statement, bind(number=number, session_id=new.session_id))
-    connection.execute(
-        "INSERT INTO run_inputs (run, input) VALUES (:run, :input)",
-        bind(run=number, input=to_json(dict(new.input))),
-    )
     return number

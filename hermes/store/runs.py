@@ -74,8 +74,9 @@ class SqliteRunStore:
         now, asked, key = self._now(), new.idempotency, None
         if asked is not None:
             key = self._key(new.owner, asked.scope, asked.key, asked.fingerprint)
+        stored = to_json(dict(new.input))
         return self._database.write(
-            lambda connection: run_submission.submit_run(connection, new, key, now)
+            lambda connection: run_submission.submit_run(connection, new, stored, key, now)
         )
 
     def get(self, run_id: str, *, owner: str | None = None) -> Run | None:

@@ -19,7 +19,8 @@ from pathlib import Path
 
 import pytest
 
-from hermes.core.run_ports import RunStore
+from hermes.core.events import TextDelta
+from hermes.core.run_ports import NewEvent, RunStore
 from hermes.core.runs import RunRetention
 from hermes.store import run_approvals, run_events, run_retention, run_rows, run_workers
 from hermes.store.runs import SqliteRunStore, open_runs
@@ -165,6 +166,39 @@ def test_a_swept_file_is_really_smaller(path: Path) -> None:
     sweeping.sweep(4e9)
     sweeping.close()
     assert path.stat().st_size < large / 4
+
+
+def test_nothing_of_a_deleted_session_is_left_in_the_file(store: RunStore, path: Path) -> None:
+    chance = random.Random(4)
+    lengths = {f"r{number}": 0 for number in range(8)}
+    for run_id in lengths:
+        begun(store, run_id, f"talk-{run_id}", input={"said": f"secret-{run_id}-asked"})
+    for _ in range(600):
+        run_id = chance.choice([*lengths])
+        lengths[run_id] += 1
+        text = f"secret-{run_id}-" + "x" * chance.choice([3, 60, 2000])
+        append(store, NewEvent(run_id, lengths[run_id], 1.0, TextDelta(text)))
+    for run_id, length in lengths.items():
+        finish(store, run_id, length + 1)
+    assert store.delete_session("talk-r3") == 1
+    kept = b"".join(file.read_bytes() for file in path.parent.iterdir())
+    assert b"secret-r3-" not in kept
+    assert b"talk-r3" not in kept
+    assert b"secret-r4-" in kept
+    assert numbers(store, "r4") == list(range(1, lengths["r4"] + 2))
+
+
+def test_a_deletion_that_was_cut_off_is_finished_by_the_next_sweep(
+    store: RunStore, path: Path
+) -> None:
+    begun(store, "r1", input={"said": "secret-asked"})
+    finish(store, "r1", 1)
+    with closing(sqlite3.connect(path, isolation_level=None)) as reader:
+        reader.execute("BEGIN")
+        reader.execute("SELECT * FROM runs").fetchall()
+        store.delete_session("s")
+    store.sweep(0.0)
+    assert b"secret-asked" not in b"".join(file.read_bytes() for file in path.parent.iterdir())
 
 
 def test_the_file_belongs_to_its_owner_alone(store: RunStore, path: Path) -> None:
