@@ -62,12 +62,11 @@ class SessionStore(Transcript, Protocol):
     def has_message(self, session_id: str, message_id: int) -> bool: ...
 
     def get_messages_as_conversation(
-        self, session_id: str, *, without_run: str | None = None, whole: bool = False
+        self, session_id: str, *, without_run: str | None = None
     ) -> list[Message]:
         """What a model is told of the session: its messages, the oldest perhaps summarised.
 
-        `without_run`, passed for durable runs only, leaves out what that run has said. `whole`
-        puts the messages themselves in the place of their summary.
+        `without_run`, passed for durable runs only, leaves out what that run has said.
         """
 
     def fork_session(

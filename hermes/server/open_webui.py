@@ -50,7 +50,7 @@ def _pin(store: SessionStore, family: str, sent: Sequence[Message]) -> tuple[str
         session_id = family if number == 1 else f"{family}-{number}"
         if store.get_session(session_id) is None:
             break
-        stored = store.get_messages_as_conversation(session_id, whole=True)
+        stored = _whole_conversation(store, session_id)
         ours, theirs = shared_length(stored, sent)
         if (ours, theirs) == (len(stored), len(sent)):
             return session_id, store.get_messages_as_conversation(session_id)
@@ -61,6 +61,15 @@ def _pin(store: SessionStore, family: str, sent: Sequence[Message]) -> tuple[str
         session_id = new_id(f"{family}-")
     _begin(store, session_id, beginning)
     return session_id, beginning
+
+
+def _whole_conversation(store: SessionStore, session_id: str) -> list[Message]:
+    """Also where a summary stands for the beginning: the client knows nothing of that."""
+    keys = ("role", "content", "tool_calls", "tool_call_id")
+    return [
+        {key: message[key] for key in keys if key in message}
+        for message in store.get_messages(session_id)
+    ]
 
 
 def _begin(store: SessionStore, session_id: str, messages: Sequence[Message]) -> None:

@@ -17,7 +17,7 @@ from hermes.core.turn import TurnCall, TurnParameters
 from hermes.server.answers import json_answer
 from hermes.server.seams import Seams
 from hermes.server.session_store import existing, in_store, unknown_session
-from hermes.server.turns import read_body, run_to_end
+from hermes.server.turns import read_optional_body, run_to_end
 from hermes.wire.session_compaction import (
     KEEP_LAST,
     Row,
@@ -34,7 +34,7 @@ log = logging.getLogger(__name__)
 async def compact(request: web.Request, seams: Seams) -> web.StreamResponse:
     seams.admit_turn()
     session_id = request.match_info["session_id"]
-    asked = parse_compaction(await read_body(request) if request.can_read_body else {})
+    asked = parse_compaction(await read_optional_body(request))
     await in_store(seams, lambda store: existing(store, session_id))
     if session_id in seams.compacting:
         raise Conflict(
@@ -110,5 +110,7 @@ def _short_history(store: SessionStore, session_id: str) -> tuple[HistorySummary
 
 def _length(store: SessionStore, session_id: str) -> int:
     """How many messages a turn is told, without reading them."""
+    if not hasattr(store, "get_summary"):  # an embedder's store from before there were any
+        return 0
     summary = store.get_summary(session_id)
     return store.count_messages(session_id, after=0 if summary is None else summary.up_to)

@@ -101,10 +101,10 @@ def count_after(connection: sqlite3.Connection, session_id: str, after: int) -> 
 
 
 def conversation(
-    connection: sqlite3.Connection, session_id: str, *, without_run: str | None, whole: bool
+    connection: sqlite3.Connection, session_id: str, without_run: str | None
 ) -> list[Message]:
     """In the chat-completions shape and nothing else. Reads nothing that was summarised."""
-    summary = None if whole else newest_summary(connection, session_id)
+    summary = newest_summary(connection, session_id)
     rows = connection.execute(
         _CONVERSATION,
         bind(

@@ -183,17 +183,15 @@ class SessionDB:
         )
 
     def get_messages_as_conversation(
-        self, session_id: str, *, without_run: str | None = None, whole: bool = False
+        self, session_id: str, *, without_run: str | None = None
     ) -> list[Message]:
         """What a model is told of the session, in the chat-completions shape and nothing else.
 
-        That is the newest summary, if there is one, and the messages behind it; or, `whole`, all
-        messages. `without_run` leaves out what one run has said so far.
+        That is the newest summary, if there is one, and the messages behind it. `without_run`
+        leaves out what one run has said so far.
         """
         return self._database.read(
-            lambda connection: session_messages.conversation(
-                connection, session_id, without_run=without_run, whole=whole
-            )
+            lambda connection: session_messages.conversation(connection, session_id, without_run)
         )
 
     def get_summary(self, session_id: str) -> HistorySummary | None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from dataclasses import replace
 from typing import Any
 
 from hermes.server.session_compaction import compact_if_long
@@ -157,3 +158,13 @@ async def test_an_open_webui_chat_goes_on_after_its_session_was_made_short(flow:
     assert told(served)[1:] == ["two", "Re: two", "three"]
     _, listed = await served.answer("GET", SESSIONS)
     assert [session["id"] for session in listed["data"]] == ["owui-abc"]
+
+
+async def test_a_store_from_before_there_were_summaries_is_left_alone(
+    flow: StartFlow, caplog: Any
+) -> None:
+    served = await flow(answering, sessions=SessionSettings(compact_after_messages=1))
+    old: Any = object()
+    await compact_if_long(replace(served.gateway.adapter.seams, sessions=lambda: old), "s")
+
+    assert "not compacted" not in caplog.text

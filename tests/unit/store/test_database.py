@@ -204,6 +204,28 @@ def test_a_database_can_wait_for_the_disk_and_give_space_back(path: Path) -> Non
     database.close()
 
 
+def test_work_outside_of_transactions_keeps_its_place_in_the_queue(database: Database) -> None:
+    def alone(connection: sqlite3.Connection) -> list[str]:
+        assert not connection.in_transaction
+        connection.execute("VACUUM")
+        return notes(connection)
+
+    database.submit(insert("before"))
+    answer = database.write_alone(alone)
+    database.write(insert("after"))
+
+    assert answer == ["before"]
+    assert database.read(notes) == ["before", "after"]
+
+
+def test_an_error_outside_of_transactions_reaches_its_caller(database: Database) -> None:
+    with pytest.raises(sqlite3.OperationalError):
+        database.write_alone(lambda connection: connection.execute("NONSENSE"))
+    database.write(insert("still at work"))
+
+    assert database.read(notes) == ["still at work"]
+
+
 def test_a_job_that_calls_its_own_database_is_told_so_instead_of_waiting_for_ever(
     database: Database,
 ) -> None:
