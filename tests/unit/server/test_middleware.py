@@ -7,7 +7,7 @@ import logging
 import pytest
 
 from hermes.server.middleware import cors_headers, host_check, is_origin_allowed
-from hermes.settings.model import ListenerSettings
+from hermes.settings.model import ListenerSettings, NamedKey
 from tests.unit.server.conftest import Serve
 
 PAGE = "http://page.example"
@@ -29,6 +29,24 @@ def test_an_allowed_origin_is_named_in_the_answer() -> None:
         headers = cors_headers(PAGE, allowed)
         assert headers is not None
         assert (headers["Access-Control-Allow-Origin"], headers["Vary"]) == (PAGE, "Origin")
+
+
+def test_a_page_may_send_and_read_what_runs_need() -> None:
+    headers = cors_headers(PAGE, (PAGE,))
+    assert headers is not None
+    sent = set(headers["Access-Control-Allow-Headers"].split(", "))
+    read = set(headers["Access-Control-Expose-Headers"].split(", "))
+
+    assert {"Idempotency-Key", "Last-Event-ID"} < sent
+    assert {"X-Hermes-Disconnect", "X-Hermes-When-Busy"} < sent
+    assert {"X-Hermes-Run-Id", "Idempotency-Replayed"} < read
+
+
+def test_a_named_key_is_as_good_as_the_main_one_for_any_host() -> None:
+    keys = (NamedKey(name="laptop", key="k-laptop"),)
+
+    assert host_check(ListenerSettings(keys=keys))("my-machine")
+    assert not host_check(ListenerSettings())("my-machine")
 
 
 @pytest.mark.parametrize(
