@@ -9,6 +9,8 @@ from __future__ import annotations
 import re
 
 MOST_TERMS = 32
+MOST_BEGINNINGS = 4
+"""Each may stand for thousands of words; a star on further ones has no meaning."""
 _SHORTEST_BEGINNING = 2
 """With less, half of all there is would match."""
 
@@ -19,8 +21,10 @@ _TERM = re.compile(r'"([^"]*)"?(\*?)|([^\s"]+)')
 def match_expression(typed: str) -> str | None:
     """For `MATCH`; None when there is nothing to look for."""
     readable = typed.replace("\x00", " ").encode(errors="replace").decode()
-    terms = [_term(found) for found in _TERM.finditer(readable)]
-    return " AND ".join(list(filter(None, terms))[:MOST_TERMS]) or None
+    found = filter(None, map(_term, _TERM.finditer(readable)))
+    terms = list(dict.fromkeys(found))[:MOST_TERMS]
+    beginnings = [term for term in terms if term.endswith("*")][:MOST_BEGINNINGS]
+    return " AND ".join(t if t in beginnings else t.rstrip(" *") for t in terms) or None
 
 
 def _term(found: re.Match[str]) -> str | None:

@@ -1,24 +1,25 @@
 """The words of messages and titles in an FTS5 index, kept in the transactions that change them.
 
-A row of the index has the number of its message; that of a title has the number of its session,
-but negative. Where SQLite has no FTS5, that is noted, and made good when one opens the file that
-has it.
+A row of the index has the number of its message; those of titles come behind all of these. Where
+SQLite has no FTS5, that is noted, and made good when one opens the file that has it.
 """
 
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Iterable, Iterator
-from typing import Any
+from collections.abc import Iterable, Iterator, Sequence
+from operator import itemgetter
 
 from hermes.core.messages import Content, text_of
 from hermes.core.sessions import SearchHit, SearchPage
-from hermes.store.encoding import bind, from_json, from_stored, plain
+from hermes.store.encoding import bind, from_json, from_stored, plain, to_json
 from hermes.store.search_query import match_expression
 
 MOST_HITS = 10_000
 """So many of the latest hits are compared; with more than that, nobody counts them."""
 
+_TITLES = 2**62
+"""Where the rows of titles begin; of more hits than are compared, titles are the first."""
 _ROLES = ("user", "assistant", "tool")
 _LONGEST = 100_000
 """How many characters of a message can be found."""
@@ -32,12 +33,14 @@ _CREATE = (
 _HAS_FTS5 = "SELECT count(*) FROM pragma_module_list WHERE name = 'fts5'"
 _INSERT = "INSERT INTO search (rowid, text) VALUES (?, ?)"
 _MATCHING = """
-    SELECT rowid, rank FROM search WHERE search MATCH :match AND rowid {side} 0
-    ORDER BY rowid DESC LIMIT :most
+    SELECT rowid, rank FROM search WHERE search MATCH :match ORDER BY rowid DESC LIMIT :most
 """
-_SNIPPET = """
-    SELECT snippet(search, 0, :open, :close, '…', :words) FROM search
-    WHERE search MATCH :match AND rowid = :row
+# One look for all of them, because looking for the beginning of a word can take long: without the
+# plus sign SQLite would look once for each.
+_SNIPPETS = """
+    SELECT rowid, snippet(search, 0, :open, :close, '…', :words) AS marked FROM search
+    WHERE search MATCH :match AND rowid BETWEEN :first AND :last
+    AND +rowid IN (SELECT value FROM json_each(:rows))
 """
 _MESSAGE = """
     SELECT session_id, coalesce(title, auto_title) AS title,
@@ -46,7 +49,7 @@ _MESSAGE = """
 """
 _TITLE = """
     SELECT id AS session_id, title, NULL AS message_id, NULL AS role, updated_at AS timestamp
-    FROM sessions WHERE number = -:row
+    FROM sessions WHERE number = :row
 """
 
 
@@ -91,9 +94,10 @@ def set_title(connection: sqlite3.Connection, session_id: str) -> None:
     ).fetchone()
     if found is None:
         return
-    connection.execute("DELETE FROM search WHERE rowid = ?", (-found["number"],))
+    row = _TITLES + found["number"]
+    connection.execute("DELETE FROM search WHERE rowid = ?", (row,))
     if found["title"]:
-        connection.execute(_INSERT, (-found["number"], _words(from_stored(found["title"]))))
+        connection.execute(_INSERT, (row, _words(from_stored(found["title"]))))
 
 
 def forget_session(connection: sqlite3.Connection, session_id: str) -> None:
@@ -104,8 +108,8 @@ def forget_session(connection: sqlite3.Connection, session_id: str) -> None:
         bind(id=session_id),
     )
     connection.execute(
-        "DELETE FROM search WHERE rowid IN (SELECT -number FROM sessions WHERE id = :id)",
-        bind(id=session_id),
+        "DELETE FROM search WHERE rowid IN (SELECT :titles + number FROM sessions WHERE id = :id)",
+        bind(id=session_id, titles=_TITLES),
     )
 
 
@@ -119,28 +123,39 @@ def search(connection: sqlite3.Connection, typed: str, *, limit: int, offset: in
     match = match_expression(typed)
     if match is None:
         return SearchPage(hits=[], total=0, has_more=False)
-    found = [row for side in "<>" for row in _matching(connection, match, side)]
-    found.sort(key=lambda row: (row[1], -abs(row[0])))
+    matching = connection.execute(_MATCHING, {"match": match, "most": MOST_HITS + 1}).fetchall()
+    found = sorted(((row["rowid"], row["rank"]) for row in matching), key=itemgetter(1))
     page = found[offset : offset + limit]
+    marked = _snippets(connection, match, [row for row, _ in page])
     return SearchPage(
-        hits=[_hit(connection, match, row, rank) for row, rank in page],
+        hits=[_hit(connection, row, rank, marked[row]) for row, rank in page],
         total=None if len(found) > MOST_HITS else len(found),
         has_more=offset + len(page) < len(found),
     )
 
 
-def _matching(connection: sqlite3.Connection, match: str, side: str) -> list[tuple[int, float]]:
-    rows = connection.execute(
-        _MATCHING.format(side=side), {"match": match, "most": MOST_HITS + 1}
+def _snippets(connection: sqlite3.Connection, match: str, rows: Sequence[int]) -> dict[int, str]:
+    if not rows:
+        return {}
+    found = connection.execute(
+        _SNIPPETS,
+        {
+            "match": match,
+            "rows": to_json(list(rows)),
+            "first": min(rows),
+            "last": max(rows),
+            "open": _OPEN,
+            "close": _CLOSE,
+            "words": _SNIPPET_WORDS,
+        },
     ).fetchall()
-    return [(row["rowid"], row["rank"]) for row in rows]
+    return {row["rowid"]: row["marked"] for row in found}
 
 
-def _hit(connection: sqlite3.Connection, match: str, row: int, rank: float) -> SearchHit:
-    asked: dict[str, Any] = {"row": row}
-    about = plain(connection.execute(_TITLE if row < 0 else _MESSAGE, asked).fetchone())
-    asked |= {"match": match, "open": _OPEN, "close": _CLOSE, "words": _SNIPPET_WORDS}
-    [(marked,)] = connection.execute(_SNIPPET, asked).fetchall()
+def _hit(connection: sqlite3.Connection, row: int, rank: float, marked: str) -> SearchHit:
+    is_title = row > _TITLES
+    statement, number = (_TITLE, row - _TITLES) if is_title else (_MESSAGE, row)
+    about = plain(connection.execute(statement, {"row": number}).fetchone())
     snippet, highlights = _without_marks(marked)
     return SearchHit(**about, snippet=snippet, highlights=highlights, score=round(-rank, 6))
 
@@ -166,7 +181,7 @@ def _everything(connection: sqlite3.Connection) -> Iterator[tuple[int, str]]:
         if words:
             yield row["id"], words
     for row in connection.execute("SELECT number, title FROM sessions WHERE title <> ''"):
-        yield -row["number"], _words(from_stored(row["title"]))
+        yield _TITLES + row["number"], _words(from_stored(row["title"]))
 
 
 def _words(text: str) -> str:

@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from hermes.core.sessions import SearchPage
 from hermes.store import session_index
 from hermes.store.migrations import migrate
-from hermes.store.search_query import MOST_TERMS, match_expression
+from hermes.store.search_query import MOST_BEGINNINGS, MOST_TERMS, match_expression
 from hermes.store.session_schema import MIGRATIONS
 from hermes.store.sessions import SessionDB
 from tests.unit.store.test_encoding import texts
@@ -113,6 +113,17 @@ def test_with_more_hits_than_anybody_reads_nobody_counts_them(
     assert (page.total, page.has_more) == (None, True)
 
 
+def test_of_too_many_hits_titles_and_the_latest_are_compared(
+    sessions: SessionDB, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(session_index, "MOST_HITS", 2)
+    sessions.create_session("s", "api")
+    sessions.set_session_title("s", "word")
+    ids = [sessions.append_message("s", "user", "word") for _ in range(5)]
+    found_ids = {hit.message_id for hit in search(sessions, "word").hits}
+    assert found_ids == {None, ids[4], ids[3]}
+
+
 def test_what_is_gone_is_not_found(talks: SessionDB) -> None:
     talks.set_session_title("t", None)
     assert found(talks, "yearly") == set()
@@ -163,9 +174,11 @@ def test_every_text_can_be_indexed(searchable: SessionDB, text: str) -> None:
 
 
 def test_a_query_of_many_words_is_cut() -> None:
-    expression = match_expression("word " * 200)
+    expression = match_expression(" ".join(f"word{at}* word{at}*" for at in range(200)))
     assert expression is not None
     assert expression.count("AND") == MOST_TERMS - 1
+    assert expression.count("*") == MOST_BEGINNINGS
+    assert match_expression("same same same") == '"same"'
     assert match_expression(' * " !? ') is None
 
 
