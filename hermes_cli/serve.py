@@ -94,12 +94,14 @@ async def _serve(settings: Settings, announce: Callable[[str], None]) -> None:
                 "chat_db": chat_db(settings.home),
                 "run_db": run_db(settings.home),
                 "agent_threads": settings.agent.threads,
+                "runs": settings.runs,
             },
         )
     )
 
     # The home is locked: what is in progress now was left behind by a process that died.
-    await asyncio.to_thread(adapter.settle_unfinished)
+    await adapter.recover()
+    adapter.keep_runs()
     if files_folder(settings.home).exists():
         # Opening them removes what has expired meanwhile.
         await asyncio.to_thread(adapter.seams.uploads)

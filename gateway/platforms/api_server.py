@@ -34,9 +34,11 @@ from hermes.documents.extraction import Documents
 from hermes.fetching.images import fetch_image
 from hermes.fetching.rules import rules_from
 from hermes.providers.clients import HttpClients
+from hermes.runs.engine import Runs
+from hermes.runs.limits import Gate
 from hermes.runs.threads import Threads
 from hermes.runs.turns import AgentRef, RunningTurns
-from hermes.server import about, chat, responses, sessions, stored_responses
+from hermes.server import about, chat, responses, session_chat, sessions, stored_responses
 from hermes.server.application import build_application
 from hermes.server.auth import caller_of, check_key, requires_key, session_key
 from hermes.server.chat_stream import write_chat
@@ -50,14 +52,18 @@ from hermes.server.middleware import (
     cors_headers,
     is_origin_allowed,
 )
+from hermes.server.recovery import recover
 from hermes.server.response_stream import write_responses
 from hermes.server.routes import ENDPOINTS
+from hermes.server.run_keeping import keep_runs
 from hermes.server.seams import ChatStream, NewRecord, ResponseStream, Seams
 from hermes.settings.api_server import listener_from
+from hermes.settings.model import RunSettings
+from hermes.settings.named_keys import limit_per_owner
 from hermes.settings.paths import files_folder, home, state_db
 from hermes.store.chats import ChatStore
+from hermes.store.process_runs import ProcessRunStore
 from hermes.store.responses import ResponseStore
-from hermes.store.runs import SqliteRunStore, open_runs
 from hermes.store.uploads import UploadStore
 from hermes.tools.registry import Registry
 from hermes.tools.skills import skill_list
@@ -119,7 +125,6 @@ class APIServerAdapter:
         self._model_name = self._resolve_model_name(self.listener.model_name)
         self._response_store = ResponseStore(db_path=config.extra.get("response_db"))
         self._chat_store = ChatStore(db_path=config.extra.get("chat_db"))
-        self._run_store = SqliteRunStore(open_runs(config.extra.get("run_db")))
         self._session_db: Any = None
         self._uploads: UploadStore | None = None
         self._documents = Documents()
@@ -128,19 +133,38 @@ class APIServerAdapter:
         self._agent_threads = Threads("agent", config.extra.get("agent_threads", 1000))
         self._storage = Threads("storage", STORAGE_THREADS)
         self.running = RunningTurns()
+        self._run_settings = config.extra.get("runs", RunSettings())
+        self._gate = Gate(
+            self._run_settings.max_concurrent,
+            limit_per_owner(self.listener.keys, self._run_settings.max_per_key),
+        )
+        self._run_store = ProcessRunStore(
+            config.extra.get("run_db"), retention=self._run_settings.retention
+        )
+        self._runs = Runs(
+            store=self._run_store.registered,
+            storage=self._storage,
+            run_turn=lambda call, feed, agent_ref: self.seams.run_turn(call, feed, agent_ref),
+            settings=self._run_settings,
+            gate=self._gate,
+        )
         self.seams = self._fill_seams()
 
     def application(self) -> web.Application:
         """Everything that is served, ready for a server of the caller's choice."""
         return build_application(self.seams, self.listener)
 
-    def settle_unfinished(self) -> int:
-        """For the start: responses that a dead process left in progress become incomplete."""
-        return self._response_store.settle_unfinished()
+    async def recover(self) -> int:
+        """For the start: runs that a dead process left behind are settled, or go on."""
+        return await recover(self.seams)
+
+    def keep_runs(self) -> None:
+        """From time to time: old logs go, and questions that nobody answered are denied."""
+        self._runs.keep_forever(keep_runs(self.seams))
 
     async def close(self) -> None:
         """Give back connections, threads and stores; the adapter is not used afterwards."""
-        await self.seams.live.finish()
+        await self._runs.close()
         await self._http.close()
         await self._storage.run(
             lambda: close_all(
@@ -282,7 +306,7 @@ class APIServerAdapter:
         include_usage: bool = False,
         headers: Mapping[str, str] | None = None,
         dialect: Dialect = CONTRACT_DIALECT,
-        before_end: Callable[[TurnResult], Awaitable[None]] | None = None,
+        on_asking: Callable[[TurnResult], Awaitable[None]] | None = None,
     ) -> web.StreamResponse:
         return await write_chat(
             request,
@@ -293,7 +317,7 @@ class APIServerAdapter:
             keepalive=self._keepalive(),
             preview=self.seams.tool_preview,
             dialect=dialect,
-            before_end=before_end,
+            on_asking=on_asking,
         )
 
     async def _write_sse_responses(
@@ -388,10 +412,10 @@ class APIServerAdapter:
         return await dispatch(sessions.fork_session, request, self.seams)
 
     async def _handle_session_chat(self, request: web.Request) -> web.StreamResponse:
-        return await dispatch(sessions.chat, request, self.seams)
+        return await dispatch(session_chat.chat, request, self.seams)
 
     async def _handle_session_chat_stream(self, request: web.Request) -> web.StreamResponse:
-        return await dispatch(sessions.chat_stream, request, self.seams)
+        return await dispatch(session_chat.chat_stream, request, self.seams)
 
     # --- seams --------------------------------------------------------------------------------
 
@@ -427,7 +451,6 @@ class APIServerAdapter:
                 data, name, gateway_run.settings_source.current().files
             ),
             chats=lambda: self._chat_store,
-            runs_store=lambda: self._run_store,
             compact_after=lambda: (
                 gateway_run.settings_source.current().sessions.compact_after_messages
             ),
@@ -445,6 +468,10 @@ class APIServerAdapter:
                 home(os.environ), Path(gateway_run._resolve_runtime_agent_kwargs()["workspace"])
             ),
             endpoints=ENDPOINTS,
+            runs=self._runs,
+            runs_store=self._run_store.registered,
+            run_settings=self._run_settings,
+            gate=self._gate,
         )
 
     async def _write_chat(self, request: web.Request, stream: ChatStream) -> web.StreamResponse:
@@ -459,7 +486,7 @@ class APIServerAdapter:
             include_usage=stream.include_usage,
             headers=stream.headers,
             dialect=stream.dialect,
-            before_end=stream.keep,
+            on_asking=stream.keep_asking,
         )
 
     async def _write_responses(

@@ -11,6 +11,7 @@ from hermes.contract.results import result_from
 from hermes.core.turn import TurnResult
 from hermes.runs.feed import EventSource, Feed, Item
 from hermes.runs.turns import AgentRef, interrupt
+from hermes.server.run_views import RunSource
 from hermes.server.streaming import TurnView
 
 POLL_SECONDS = 0.02
@@ -18,6 +19,8 @@ POLL_SECONDS = 0.02
 
 def turn_view(stream_q: Any, agent_task: Any, agent_ref: AgentRef | None) -> TurnView:
     """What a stream writer needs of a turn, whoever made its queue and its task."""
+    if isinstance(stream_q, RunSource):
+        return stream_q.view
     source = stream_q if isinstance(stream_q, Feed) else PolledQueue(stream_q, agent_task)
     return TurnView(
         source=source,

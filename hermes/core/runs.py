@@ -185,7 +185,8 @@ class Submitted:
 class RunQuery:
     """Which runs are wanted, newest first."""
 
-    owner: str
+    owner: str | None
+    """None: whoever they belong to."""
     limit: int
     after: str | None = None
     """The id of the last run of the page before."""

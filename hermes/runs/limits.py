@@ -12,7 +12,7 @@ RETRY_AFTER_SECONDS = "5"
 
 
 class Gate:
-    """Lets so many turns in and turns the next one away; nobody waits here."""
+    """Counts the turns at work. Those that cannot wait are turned away when there are too many."""
 
     def __init__(self, max_total: int, max_per_owner: Callable[[str], int]) -> None:
         self._max_total = max_total
@@ -20,6 +20,8 @@ class Gate:
         """0: as many as there are places."""
         self._total = 0
         self._by_owner: dict[str, int] = {}
+        self.on_room: Callable[[], None] | None = None
+        """Told whenever a place was given back; somebody may wait for one."""
 
     def __len__(self) -> int:
         return self._total
@@ -29,19 +31,31 @@ class Gate:
 
         It is given back at the end of a `with` block, or by `leave`.
         """
-        count = self._by_owner.get(owner, 0)
-        if self._total >= self._max_total:
+        if self.is_full:
             raise _refusal(
                 f"The gateway is at work on {self._total} turns, as many as `runs.max_concurrent` "
                 "allows. Try again in a moment."
             )
-        if count and count >= (self._max_per_owner(owner) or self._max_total):
+        self.refuse_too_many(owner)
+        return self.taken(owner)
+
+    @property
+    def is_full(self) -> bool:
+        return self._total >= self._max_total
+
+    def refuse_too_many(self, owner: str) -> None:
+        """Raises `RateLimited` for a key that has as many turns at work as it may have."""
+        count = self._by_owner.get(owner, 0)
+        if count and count >= (self._max_per_owner(owner) or self._max_total + 1):
             raise _refusal(
                 f"Your key has {count} turns at work, as many as `runs.max_per_key` or its own "
                 "`max_concurrent` allows. Wait for one of them to end."
             )
+
+    def taken(self, owner: str) -> Place:
+        """A place for somebody who has waited for it."""
         self._total += 1
-        self._by_owner[owner] = count + 1
+        self._by_owner[owner] = self._by_owner.get(owner, 0) + 1
         return Place(self._give_back, owner)
 
     def _give_back(self, owner: str) -> None:
@@ -49,6 +63,8 @@ class Gate:
         count = self._by_owner.pop(owner) - 1
         if count:
             self._by_owner[owner] = count
+        if self.on_room is not None:
+            self.on_room()
 
 
 class Place:

@@ -10,7 +10,7 @@ from typing import Any
 
 from hermes.core.errors import Unavailable
 from hermes.core.turn import TurnCall, TurnResult
-from hermes.runs.feed import Feed
+from hermes.runs.feed import EventSource, Feed
 
 AgentRef = list[Any]
 """One slot: `[None]` until the agent of the turn exists, then `[agent]` (it has `interrupt`)."""
@@ -23,21 +23,28 @@ RunTurn = Callable[[TurnCall, Feed | None, AgentRef], Awaitable[TurnResult]]
 class LiveTurn:
     """A started turn: its events, its task and the way to its agent."""
 
-    feed: Feed
+    feed: EventSource
     task: asyncio.Future[TurnResult]
-    agent_ref: AgentRef
+    agent_ref: AgentRef | None
 
 
 def start_turn(run_turn: RunTurn, call: TurnCall) -> LiveTurn:
-    """Start a turn whose events can be read from the returned feed.
+    """Start a turn whose events can be read from the returned feed."""
+    feed, agent_ref = Feed(), [None]
+    return LiveTurn(feed, start_into(feed, agent_ref, run_turn, call), agent_ref)
+
+
+def start_into(
+    feed: Feed, agent_ref: AgentRef, run_turn: RunTurn, call: TurnCall
+) -> asyncio.Future[TurnResult]:
+    """Start a turn that reports to this feed.
 
     The task is made with `asyncio.ensure_future` and gets exactly one done-callback, which closes
     the feed before it returns: both are part of the contract an embedder may rely on.
     """
-    feed, agent_ref = Feed(), [None]
     task = asyncio.ensure_future(run_turn(call, feed, agent_ref))
     task.add_done_callback(lambda _task: feed.put(None))
-    return LiveTurn(feed, task, agent_ref)
+    return task
 
 
 def interrupt(agent_ref: AgentRef | None, reason: str) -> None:

@@ -6,17 +6,19 @@ import os
 
 from aiohttp import web
 
-from hermes.core.errors import ApiError
+from hermes.core.runs import RunStatus, WhenBusy
 from hermes.server.answers import json_answer
 from hermes.server.auth import SESSION_ID_HEADER, SESSION_KEY_HEADER
 from hermes.server.dialects import REASONING_HEADER, TOOL_FORM_HEADER
 from hermes.server.honesty import IGNORED_HEADER, STRICT_HEADER, ignored_by_agent
 from hermes.server.routing import MODEL_HEADER, unknown_model
 from hermes.server.seams import Seams
+from hermes.server.submitting import IDEMPOTENCY_HEADER
 from hermes.wire.capabilities import PLATFORM, model_object, models_list
 from hermes.wire.capabilities import capabilities as capabilities_object
 from hermes.wire.chat_parameters import IGNORED as CHAT_IGNORED
 from hermes.wire.response_parameters import IGNORED as RESPONSES_IGNORED
+from hermes.wire.run_policies import DISCONNECT_HEADER, RUN_ID_HEADER, WHEN_BUSY_HEADER
 from hermes.wire.tool_forms import AUDIENCES
 
 FEATURES = {
@@ -48,10 +50,23 @@ FEATURES = {
     "model_header": MODEL_HEADER,
     "ignored_params_header": IGNORED_HEADER,
     "strict_params_header": STRICT_HEADER,
-    # Clients of this contract look for these two names; `runs_api` tells the truth about them.
+    "runs_api": True,
     "run_status": True,
     "run_events_sse": True,
-    "runs_api": False,
+    "run_list": True,
+    "run_stop": True,
+    "run_steer": True,
+    "run_approval": True,
+    "run_id_header": RUN_ID_HEADER,
+    "run_statuses": [status.value for status in RunStatus],
+    "chat_approvals": True,
+    "disconnect_policies": ["cancel", "detach", "grace:<seconds>"],
+    "disconnect_header": DISCONNECT_HEADER,
+    "when_busy_policies": [policy.value for policy in WhenBusy],
+    "when_busy_header": WHEN_BUSY_HEADER,
+    "idempotency_header": IDEMPOTENCY_HEADER,
+    "responses_resume": True,
+    "session_chat_resume": True,
     "admin_config_rw": False,
     "memory_write_api": False,
     "realtime_voice": False,
@@ -112,17 +127,3 @@ async def skills(_request: web.Request, seams: Seams) -> web.StreamResponse:
 
 async def toolsets(_request: web.Request, seams: Seams) -> web.StreamResponse:
     return json_answer({"object": "list", "data": seams.toolsets()})
-
-
-class RunsNotServed(ApiError):
-    """Clients of the contract know runs by name, but this version does not serve them."""
-
-    status = 501
-    default_code = "runs_not_served"
-
-
-async def runs(_request: web.Request, _seams: Seams) -> web.StreamResponse:
-    raise RunsNotServed(
-        "This version of the gateway does not serve runs. Use POST /v1/responses, or "
-        "POST /api/sessions/{session_id}/chat/stream to follow a turn as it happens."
-    )

@@ -23,7 +23,7 @@ async def write_chat(
     keepalive: float,
     preview: Preview,
     dialect: Dialect = CONTRACT_DIALECT,
-    before_end: Callable[[TurnResult], Awaitable[None]] | None = None,
+    on_asking: Callable[[TurnResult], Awaitable[None]] | None = None,
 ) -> web.StreamResponse:
     """Write the turn as chunks."""
     encoder = ChatEncoder(head, include_usage=include_usage, preview=preview, dialect=dialect)
@@ -32,6 +32,6 @@ async def write_chat(
         opening=[encoder.opening()],
         keepalive=keepalive,
         headers=headers,
-        before_end=before_end,
+        on_asking=on_asking,
     )
     return await write_stream(request, view, stream)

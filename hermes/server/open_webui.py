@@ -31,18 +31,18 @@ def is_task(headers: Mapping[str, str], asked: ChatRequest) -> bool:
 
 async def pinned_session(
     seams: Seams, chat_id: str, alias: str | None, sent: Sequence[Message]
-) -> tuple[str, list[Message]] | None:
-    """The session of a chat and its history; None when the store cannot be opened."""
+) -> str | None:
+    """The session of a chat; None when the store cannot be opened."""
     family = f"owui-{chat_id}" if alias is None else f"owui-{chat_id}@{alias}"
 
-    def pin() -> tuple[str, list[Message]] | None:
+    def pin() -> str | None:
         store = seams.sessions()
         return None if store is None else _pin(store, family, sent)
 
     return await seams.storage.run(pin)
 
 
-def _pin(store: SessionStore, family: str, sent: Sequence[Message]) -> tuple[str, list[Message]]:
+def _pin(store: SessionStore, family: str, sent: Sequence[Message]) -> str:
     """The branch that ends where `sent` does, or a new one that begins with what they share."""
     beginning: list[Message] = list(sent)
     longest = 0
@@ -53,14 +53,14 @@ def _pin(store: SessionStore, family: str, sent: Sequence[Message]) -> tuple[str
         stored = _whole_conversation(store, session_id)
         ours, theirs = shared_length(stored, sent)
         if (ours, theirs) == (len(stored), len(sent)):
-            return session_id, store.get_messages_as_conversation(session_id)
+            return session_id
         if theirs > longest:
             # Ours tell more: they have the server's tools in them.
             beginning, longest = [*stored[:ours], *sent[theirs:]], theirs
     else:
         session_id = new_id(f"{family}-")
     _begin(store, session_id, beginning)
-    return session_id, beginning
+    return session_id
 
 
 def _whole_conversation(store: SessionStore, session_id: str) -> list[Message]:

@@ -30,13 +30,15 @@ def finished_response(
     *,
     form: ResponsesForm,
     preview: Preview,
+    ended_at: float | None = None,
 ) -> dict[str, Any]:
     """The response object of a finished turn; a failed turn is an error, not an answer."""
     if result.outcome is Outcome.FAILED:
         raise turn_error(result)
     prior = prior_count(record.given_history, record.opening, result)
     output = output_items(result, response_id=head.id, prior=prior, form=form, preview=preview)
-    return ended_response(head, result, output=output, ended_at=int(time.time()))
+    moment = time.time() if ended_at is None else ended_at
+    return ended_response(head, result, output=output, ended_at=int(moment))
 
 
 async def save(

@@ -1,109 +1,109 @@
-"""The events of a response once more: those that are stored, then those that still happen."""
+"""The events of a response once more, made from the log: those that were, then those that come.
+
+The log and the head give the same bytes every time, so a reader may leave and come back anywhere.
+"""
 
 from __future__ import annotations
 
-import logging
 from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
 
 from aiohttp import web
 
-from hermes.core.errors import InvalidRequest
-from hermes.runs.live_responses import LiveResponse
+from hermes.core.errors import EventsGone, InvalidRequest
+from hermes.core.events import Event
+from hermes.core.runs import LoggedEvent, Run
+from hermes.runs.engine import Begun
+from hermes.server.question import read_question
+from hermes.server.response_work import encoder_after, head_of
+from hermes.server.run_views import source_of
 from hermes.server.seams import Seams
-from hermes.server.streaming import SSE_HEADERS, Write
-from hermes.wire.replay import SentEvent, error_frame, missing_end, sent_events
-from hermes.wire.sse import DONE, KEEPALIVE
-
-log = logging.getLogger(__name__)
-
-
-class _Replay:
-    """Passes on events in their order, each once, after a given number."""
-
-    def __init__(self, write: Write, after: int) -> None:
-        self._write = write
-        self._after = after
-        self._last = -1
-        self.has_ended = False
-
-    @property
-    def next_number(self) -> int:
-        return self._last + 1
-
-    async def pass_on(self, frames: bytes) -> None:
-        if frames == KEEPALIVE:
-            await self._write(frames)
-            return
-        fresh = [event for event in sent_events(frames) if self._is_fresh(event)]
-        if fresh:
-            await self._write(b"".join(event.frame for event in fresh))
-
-    def _is_fresh(self, event: SentEvent) -> bool:
-        if event.number <= self._last:
-            return False
-        self._last = event.number
-        self.has_ended = self.has_ended or event.is_end
-        return event.number > self._after
+from hermes.server.streaming import Stream, write_stream
+from hermes.wire.replay import after as frames_after
+from hermes.wire.responses_stream import ResponsesEncoder
+from hermes.wire.runs import response_events_gone
 
 
-async def follow(
+@dataclass(frozen=True, slots=True)
+class ResponseLeg:
+    """The part of a run that made a response."""
+
+    run: Run
+    kept: Mapping[str, Any]
+    """What is kept of the request."""
+    after: int
+    """Its events have higher numbers."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Rejoined:
+    """An encoder whose first events the reader has had."""
+
+    encoder: ResponsesEncoder
+    number: int
+
+    def encode(self, event: Event, at: float | None = None) -> bytes:
+        return frames_after(self.encoder.encode(event, at), self.number)
+
+
+async def leg_of(seams: Seams, response_id: str) -> ResponseLeg | None:
+    """The run behind a response; None when there is none any more."""
+    run = await seams.runs.in_store(lambda store: store.find(response_id))
+    if run is None:
+        return None
+    if run.input["head"]["id"] == response_id:
+        return ResponseLeg(run, run.input, 0)
+    return ResponseLeg(run, run.input["later"], run.input["later"]["after"])
+
+
+async def snapshot(seams: Seams, leg: ResponseLeg, status: str) -> dict[str, Any]:
+    """How far the response has come."""
+    events = await seams.runs.events(leg.run.id, after=leg.after, up_to=leg.run.last_seq)
+    return _encoder(seams, leg, events).snapshot(status)
+
+
+def _encoder(seams: Seams, leg: ResponseLeg, events: list[LoggedEvent]) -> ResponsesEncoder:
+    question = read_question(leg.kept, leg.run.owner)
+    return encoder_after(seams, head_of(leg.kept), question, events)
+
+
+async def replay(
     request: web.Request,
     seams: Seams,
-    live: LiveResponse,
+    response: Mapping[str, Any],
+    leg: ResponseLeg | None,
     *,
     headers: Mapping[str, str],
     after: int,
 ) -> web.StreamResponse:
-    """Stream a response that is being made. Whoever follows may leave; the turn goes on."""
-    follower = live.follow()
-    response = web.StreamResponse(status=200, headers={**SSE_HEADERS, **headers})
-    try:
-        passed = _Replay(response.write, after)
-        stored = await _stored(seams, live.id)
-        await response.prepare(request)
-        await passed.pass_on(stored)
-        async for frames in follower:
-            await passed.pass_on(frames)
-        await _close(seams, live.id, passed, response.write)
-    except OSError:
-        log.info("follower left", extra={"response_id": live.id})
-    finally:
-        live.leave(follower)
-    return response
-
-
-async def replay(
-    request: web.Request, seams: Seams, response_id: str, *, headers: Mapping[str, str], after: int
-) -> web.StreamResponse:
-    """Stream the stored events of a response that is over, with their original numbers."""
-    stored = await _stored(seams, response_id)
-    if not stored:
+    """Stream a response that is being made, or was, with the numbers it had."""
+    if leg is None:
+        raise response_events_gone(response)
+    body = leg.kept["body"]
+    if not (body.get("stream") or body.get("background")):
         raise InvalidRequest(
-            "The events of this response are not stored: it was not streamed, or too many others "
-            "were since. GET it without 'stream'.",
+            "The events of this response are not stored: it was not streamed. GET it without "
+            "'stream'.",
             param="stream",
             code="events_not_stored",
         )
-    response = web.StreamResponse(status=200, headers={**SSE_HEADERS, **headers})
-    await response.prepare(request)
-    passed = _Replay(response.write, after)
-    await passed.pass_on(stored)
-    await _close(seams, response_id, passed, response.write)
-    return response
-
-
-async def _stored(seams: Seams, response_id: str) -> bytes:
-    return await seams.storage.run(lambda: seams.responses().events.read(response_id))
-
-
-async def _close(seams: Seams, response_id: str, passed: _Replay, write: Write) -> None:
-    """A stream that was cut short still ends with an event that says how."""
-    ending = b""
-    if not passed.has_ended:
-        record = await seams.storage.run(lambda: seams.responses().get(response_id))
-        ending = (
-            error_frame("The response was deleted.", "response_not_found", passed.next_number)
-            if record is None
-            else missing_end(record["response"], passed.next_number).frame
-        )
-    await write(ending + DONE)
+    question = read_question(leg.kept, leg.run.owner)
+    encoder = ResponsesEncoder(
+        head_of(leg.kept), preview=seams.tool_preview, dialect=question.dialect
+    )
+    source = await source_of(
+        seams.runs, Begun(run=leg.run, live=seams.runs.live(leg.run.id), after=leg.after)
+    )
+    try:
+        await source.look()
+    except EventsGone as error:
+        source.view.close()
+        raise response_events_gone(response) from error
+    stream = Stream(
+        encoder=_Rejoined(encoder, after),
+        opening=[frames_after(frame, after) for frame in encoder.opening()],
+        keepalive=seams.keepalive_seconds(),
+        headers=headers,
+    )
+    return await write_stream(request, source.view, stream)

@@ -10,8 +10,6 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
-from aiohttp import web
-
 from hermes.core.errors import NotFound
 from hermes.core.ids import new_id
 from hermes.core.messages import Message
@@ -19,7 +17,7 @@ from hermes.core.ports import ConversationHead, ResponseRecords
 from hermes.core.turn import TurnCall
 from hermes.server.attachments import settle_attachments, settle_response
 from hermes.server.auth import Caller
-from hermes.server.honesty import ignored_headers
+from hermes.server.question import Question
 from hermes.server.response_records import CONVERSATION_PREFIX
 from hermes.server.routing import refuse_unseen_images, route_model
 from hermes.server.seams import NewRecord, Seams
@@ -68,7 +66,10 @@ class Prepared:
     record: NewRecord
     dialect: Dialect
     headers: Mapping[str, str]
-    """Which session and model answer, and what of the request has no effect."""
+    """Which session and model answer."""
+
+    owner: str
+    """Whose key asked."""
 
     @property
     def shows_reasoning(self) -> bool:
@@ -76,13 +77,10 @@ class Prepared:
 
 
 async def prepare(
-    seams: Seams,
-    request: web.Request,
-    body: Mapping[str, Any],
-    remembered: Mapping[str, Chain] | None = None,
+    seams: Seams, question: Question, remembered: Mapping[str, Chain] | None = None
 ) -> Prepared:
     """`remembered` has responses that are not stored but may be continued by this caller."""
-    caller, dialect = seams.read_caller(request), seams.read_dialect(request)
+    caller, body = question.caller, question.body
     parsed = parse_responses(body, await outside(seams, body.get("input")))
     asked = await settle_response(parsed, seams)
     chain = await find_chain(
@@ -97,11 +95,11 @@ async def prepare(
         headers={
             **session_headers(call.session_id, call.session_key),
             **routed.headers,
-            **ignored_headers(request, seams, call.parameters, asked.ignored),
         },
         head=_head(seams, asked, chain),
         record=_new_record(asked, call, chain),
-        dialect=dialect,
+        dialect=question.dialect,
+        owner=caller.owner,
     )
 
 
@@ -238,7 +236,7 @@ def _turn_call(
         system_prompt="\n\n".join(said) if said else None,
         session_id=caller.session_id or chain.session_id or new_id("session-"),
         session_key=caller.session_key,
-        parameters=replace(asked.parameters, alias=alias),
+        parameters=replace(asked.parameters, alias=alias, can_ask=True),
     )
 
 

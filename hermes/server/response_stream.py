@@ -1,21 +1,21 @@
-"""The streamed form of a response: stored early, and stored again however the stream ends.
+"""The streamed form of a response.
 
-While it is stored its events are, too, and others may follow them (`hermes.runs.live_responses`).
+A kept run stores its response itself. A turn that somebody else runs, or one that is not kept, is
+stored from here: early, and again however the stream ends.
 """
 
 from __future__ import annotations
 
 import logging
-from collections.abc import AsyncIterator, Mapping
-from contextlib import asynccontextmanager
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
 from aiohttp import web
 
 from hermes.core.turn import Outcome, TurnResult
-from hermes.runs.live_responses import Fate, LiveResponse
 from hermes.server.response_records import save
+from hermes.server.run_views import RunSource
 from hermes.server.seams import NewRecord, Seams
 from hermes.server.streaming import Stream, TurnView, write_stream
 from hermes.wire.responses import ResponseHead
@@ -41,35 +41,19 @@ async def write_responses(
     When the client leaves, what there is of the answer is stored as incomplete.
     """
     encoder = ResponsesEncoder(head, preview=seams.tool_preview, dialect=dialect)
-    async with opened(seams, encoder, view, record) as live:
-        kept = KeptResponse(seams, encoder, record, live)
+    if isinstance(view.source, RunSource):
+        stream = plain_stream(encoder, headers=headers, keepalive=keepalive)
+    else:
+        kept = KeptResponse(seams, encoder, record)
         stream = kept.stream(headers=headers, keepalive=keepalive)
-        return await write_stream(request, view, stream)
+    return await write_stream(request, view, stream)
 
 
-@asynccontextmanager
-async def opened(
-    seams: Seams, encoder: ResponsesEncoder, view: TurnView, record: NewRecord
-) -> AsyncIterator[LiveResponse | None]:
-    """While the block lasts, a response that is to be stored can be followed, and stopped."""
-    if not record.store:
-        yield None
-        return
-
-    async def stop(reason: str) -> None:
-        view.interrupt(reason)
-
-    live = LiveResponse(
-        encoder.response_id,
-        logs=lambda: seams.responses().events,
-        stop=stop,
-        snapshot=lambda: encoder.snapshot("in_progress"),
-    )
-    seams.live.open(live)
-    try:
-        yield live
-    finally:
-        seams.live.close(live)
+def plain_stream(
+    encoder: ResponsesEncoder, *, headers: Mapping[str, str], keepalive: float
+) -> Stream:
+    """Nothing but the events."""
+    return Stream(encoder=encoder, opening=encoder.opening(), keepalive=keepalive, headers=headers)
 
 
 @dataclass(slots=True)
@@ -79,7 +63,6 @@ class KeptResponse:
     seams: Seams
     encoder: ResponsesEncoder
     record: NewRecord
-    live: LiveResponse | None
     ended: TurnResult | None = None
 
     def stream(self, *, headers: Mapping[str, str], keepalive: float) -> Stream:
@@ -91,15 +74,11 @@ class KeptResponse:
             on_opened=self.save_opened,
             before_end=self.save_final,
             on_left=self.save_left,
-            tee=None if self.live is None else self.live.add,
         )
 
-    async def save_opened(self) -> bool:
-        """Store what there is of the response, so that it can be read; False if that failed."""
-        is_stored = await self._save_unfinished("in_progress")
-        if is_stored and self.live is not None:
-            self.live.begin_storing()
-        return is_stored
+    async def save_opened(self) -> None:
+        """Store what there is of the response, so that it can be read."""
+        await self._save_unfinished("in_progress")
 
     async def save_final(self, result: TurnResult) -> None:
         self.ended = result
@@ -112,25 +91,16 @@ class KeptResponse:
             # Only the terminal event was missed; its response is as complete as it was.
             await self.save_final(self.ended)
 
-    async def save_cancelled(self) -> None:
-        await self._save_unfinished("cancelled")
-
-    async def _save_unfinished(self, status: str) -> bool:
+    async def _save_unfinished(self, status: str) -> None:
         snapshot = self.encoder.snapshot(status)
-        return await self._save(
-            snapshot, TurnResult(text=_text(snapshot), outcome=Outcome.INTERRUPTED)
-        )
+        await self._save(snapshot, TurnResult(text=_text(snapshot), outcome=Outcome.INTERRUPTED))
 
-    async def _save(self, response: dict[str, Any], result: TurnResult) -> bool:
+    async def _save(self, response: dict[str, Any], result: TurnResult) -> None:
         """A store that fails costs the record; the stream goes on: the answer matters more."""
-        if self.live is not None and self.live.fate is Fate.DELETED:
-            return False
         try:
             await save(self.seams, response, result, self.record)
         except Exception:  # an embedder's store may raise anything
             log.exception("response not stored", extra={"response_id": response["id"]})
-            return False
-        return True
 
 
 def _text(snapshot: dict[str, Any]) -> str:

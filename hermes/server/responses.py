@@ -2,67 +2,75 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 from aiohttp import web
 
 from hermes.runs.turns import start_turn
+from hermes.server import kept_response
 from hermes.server.answers import json_answer
+from hermes.server.asking import decide
 from hermes.server.dialects import with_reasoning
-from hermes.server.response_background import begin
-from hermes.server.response_records import finished_response, save
-from hermes.server.response_replay import follow
+from hermes.server.honesty import ignored_headers
+from hermes.server.question import question_of
+from hermes.server.response_records import finished_response
 from hermes.server.response_request import Prepared, prepare
+from hermes.server.response_work import ResponseWork, head_of
 from hermes.server.seams import ResponseStream, Seams
-from hermes.server.turns import once, read_body, run_to_end, stream_headers
+from hermes.server.submitting import has_key, idempotency_of
+from hermes.server.turns import read_body, run_to_end, stream_headers
+from hermes.wire.run_policies import read_policies
 
 
 async def create(request: web.Request, seams: Seams) -> web.StreamResponse:
     seams.admit_turn()
-    body = await read_body(request)
-    prepared = await prepare(seams, request, body)
-    call = prepared.call
-    if prepared.asked.echo.background:
-        return await _in_background(request, seams, prepared)
-    if prepared.asked.stream:
-        stream = ResponseStream(
-            head=prepared.head,
-            turn=start_turn(seams.run_turn, call),
-            user_message=call.user_message,
-            record=prepared.record,
-            headers=stream_headers(request, seams, prepared.headers),
-            dialect=prepared.dialect,
-        )
-        return await seams.write_responses(request, stream)
-
-    heard = with_reasoning(call) if prepared.shows_reasoning else call
-
-    async def compute() -> dict[str, Any]:
-        result = await run_to_end(seams, heard)
-        response = finished_response(
-            prepared.head,
-            result,
-            prepared.record,
-            form=prepared.dialect.forms.responses,
-            preview=seams.tool_preview,
-        )
-        await save(seams, response, result, prepared.record)
-        return response
-
-    return json_answer(await once(request, seams, compute), headers=prepared.headers)
+    question = question_of(request, seams, await read_body(request))
+    policies = read_policies(request.headers)
+    prepared = await prepare(seams, question)
+    said = ignored_headers(request, seams, prepared.call.parameters, prepared.asked.ignored)
+    prepared = replace(prepared, headers={**prepared.headers, **said})
+    answer, prepared = await kept_response.heard(seams, question, prepared)
+    if answer is not None:
+        work = kept_response.further_work(seams, question, prepared, answer)
+        begun = await decide(seams, answer, work)
+        return await kept_response.show(request, seams, prepared, begun, work)
+    if not kept_response.is_wanted(seams, prepared, policies, has_key=has_key(request)):
+        return await _from_memory(request, seams, prepared)
+    work = ResponseWork(seams=seams, question=question, head=prepared.head, prepared=prepared)
+    key = await idempotency_of(request)
+    new = kept_response.new_response_run(seams, question, prepared, policies, key)
+    begun = await seams.runs.submit(new, work)
+    if begun.is_replayed:
+        prepared = replace(prepared, head=head_of(begun.run.input))
+    return await kept_response.show(request, seams, prepared, begun, work)
 
 
-async def _in_background(
+async def _from_memory(
     request: web.Request, seams: Seams, prepared: Prepared
 ) -> web.StreamResponse:
-    """A client that leaves, or never waits, changes nothing about the turn."""
-    if prepared.asked.stream:
-        live, _ = await begin(seams, prepared)
-        headers = stream_headers(request, seams, prepared.headers)
-        return await follow(request, seams, live, headers=headers, after=-1)
+    """Nothing is stored, and a client that leaves ends it all."""
+    with seams.gate.entered(prepared.owner):
+        if prepared.asked.stream:
+            stream = ResponseStream(
+                head=prepared.head,
+                turn=start_turn(seams.run_turn, prepared.call),
+                user_message=prepared.call.user_message,
+                record=prepared.record,
+                headers=stream_headers(request, seams, prepared.headers),
+                dialect=prepared.dialect,
+            )
+            return await seams.write_responses(request, stream)
+        return json_answer(await _whole(seams, prepared), headers=prepared.headers)
 
-    async def compute() -> dict[str, Any]:
-        _, begun = await begin(seams, prepared)
-        return begun
 
-    return json_answer(await once(request, seams, compute), headers=prepared.headers)
+async def _whole(seams: Seams, prepared: Prepared) -> dict[str, Any]:
+    call = prepared.call
+    result = await run_to_end(seams, with_reasoning(call) if prepared.shows_reasoning else call)
+    return finished_response(
+        prepared.head,
+        result,
+        prepared.record,
+        form=prepared.dialect.forms.responses,
+        preview=seams.tool_preview,
+    )

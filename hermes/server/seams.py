@@ -18,12 +18,14 @@ from hermes.core.run_ports import RunStore
 from hermes.core.served_models import ServedModel
 from hermes.core.turn import TurnResult
 from hermes.core.uploads import Uploads
-from hermes.runs.live_responses import LiveResponses
+from hermes.runs.engine import Runs
+from hermes.runs.limits import Gate
+from hermes.runs.passing import PassingRuns
 from hermes.runs.threads import Threads
 from hermes.runs.turns import LiveTurn, RunTurn
 from hermes.server.auth import Caller
 from hermes.server.idempotency import IdempotencyCache
-from hermes.settings.model import ListenerSettings, SessionSettings
+from hermes.settings.model import ListenerSettings, RunSettings, SessionSettings
 from hermes.wire.chat import ChatHead
 from hermes.wire.responses import ResponseHead
 from hermes.wire.tool_forms import CONTRACT_DIALECT, Dialect, Preview
@@ -37,8 +39,8 @@ class ChatStream:
     turn: LiveTurn
     include_usage: bool
     headers: Mapping[str, str]
-    keep: Callable[[TurnResult], Awaitable[None]] | None = None
-    """Stores the completion before its last chunk is sent, where the client asked for that."""
+    keep_asking: Callable[[TurnResult], Awaitable[None]] | None = None
+    """Keeps a turn that has to ask, before the client is told so."""
     dialect: Dialect = CONTRACT_DIALECT
 
 
@@ -118,9 +120,14 @@ class Seams:
     skills: Callable[[], list[dict[str, Any]]]
     """Reads folders; may block."""
     endpoints: Mapping[str, tuple[str, str]]
+    runs: Runs
+    """The runs that are kept."""
+    gate: Gate
+    """How many turns may run at once."""
+    run_settings: RunSettings
+    passing: PassingRuns = field(default_factory=PassingRuns)
+    """The runs that are not."""
     compact_after: Callable[[], int] = lambda: SessionSettings().compact_after_messages
     """With more messages than this a session's history is summarised; 0: never."""
     compacting: set[str] = field(default_factory=set)
     """The sessions whose history is being summarised now. Touched on the event loop only."""
-    live: LiveResponses = field(default_factory=LiveResponses)
-    """Stored responses that are being made now."""

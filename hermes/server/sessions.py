@@ -1,8 +1,7 @@
-"""/api/sessions: sessions and their messages, forks, and chats inside a session."""
+"""/api/sessions: sessions and their messages, and forks."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from typing import Any
 
 from aiohttp import web
@@ -10,28 +9,14 @@ from aiohttp import web
 from hermes.core.errors import NotFound
 from hermes.core.ids import new_id
 from hermes.core.ports import SessionStore
-from hermes.core.turn import Outcome, TurnCall, TurnParameters, TurnResult
-from hermes.runs.turns import start_turn
 from hermes.server.answers import json_answer
-from hermes.server.attachments import settle_session_chat
 from hermes.server.kept_answers import created_once
-from hermes.server.routing import refuse_unseen_images, route_model
 from hermes.server.seams import Seams
 from hermes.server.session_store import existing as _existing
 from hermes.server.session_store import in_store as _in_store
 from hermes.server.session_store import unknown_session
-from hermes.server.streaming import Stream, view_of, write_stream
-from hermes.server.turns import (
-    once,
-    read_body,
-    read_optional_body,
-    run_to_end,
-    session_headers,
-    stream_headers,
-)
+from hermes.server.turns import read_body, read_optional_body
 from hermes.wire import sessions as wire
-from hermes.wire.session_stream import SessionEncoder
-from hermes.wire.turn_errors import turn_error
 
 SOURCE = "api_server"
 
@@ -130,66 +115,3 @@ def _forked(store: SessionStore, source_id: str, asked: wire.SessionFork) -> str
             param="message_id",
         )
     return store.fork_session(source_id, fork_id, title=asked.title, up_to=asked.up_to)
-
-
-async def chat(request: web.Request, seams: Seams) -> web.StreamResponse:
-    seams.admit_turn()
-    call, said = await _turn_call(request, seams)
-
-    async def compute() -> TurnResult:
-        result = await run_to_end(seams, call)
-        if result.outcome is Outcome.FAILED:
-            raise turn_error(result)
-        return result
-
-    result = await once(request, seams, compute)
-    session_id = result.session_id or str(call.session_id)
-    return json_answer(
-        wire.session_chat_completion(session_id, result),
-        headers={**session_headers(session_id, call.session_key), **said},
-    )
-
-
-async def chat_stream(request: web.Request, seams: Seams) -> web.StreamResponse:
-    seams.admit_turn()
-    call, said = await _turn_call(request, seams)
-    headers = {**session_headers(call.session_id, call.session_key), **said}
-    encoder = SessionEncoder(
-        run_id=new_id("run_"),
-        session_id=str(call.session_id),
-        message_id=new_id("msg_"),
-        opening=call.opening,
-        history=call.history,
-    )
-    view = view_of(start_turn(seams.run_turn, call))
-    stream = Stream(
-        encoder=encoder,
-        opening=[encoder.opening()],
-        keepalive=seams.keepalive_seconds(),
-        headers=stream_headers(request, seams, headers),
-    )
-    return await write_stream(request, view, stream)
-
-
-async def _turn_call(request: web.Request, seams: Seams) -> tuple[TurnCall, Mapping[str, str]]:
-    """The turn, and the headers that say who answers it."""
-    session_id = request.match_info["session_id"]
-    caller = seams.read_caller(request)
-    asked = await settle_session_chat(wire.parse_session_chat(await read_body(request)), seams)
-
-    routed = route_model(seams, asked.model)
-
-    def load(store: SessionStore) -> list[dict[str, Any]]:
-        _existing(store, session_id)
-        return store.get_messages_as_conversation(session_id)
-
-    call = TurnCall(
-        user_message=asked.user_message,
-        history=await _in_store(seams, load),
-        system_prompt=asked.system_prompt,
-        session_id=session_id,
-        session_key=caller.session_key,
-        parameters=TurnParameters(persist=True, alias=routed.alias),
-    )
-    refuse_unseen_images(seams, routed.alias, [*call.history, *call.opening], param="message")
-    return call, routed.headers

@@ -8,9 +8,8 @@ from typing import Any
 from aiohttp import web
 
 from hermes.core.errors import InvalidRequest, NotFound
-from hermes.runs.live_responses import Fate
 from hermes.server.answers import json_answer
-from hermes.server.response_replay import follow, replay
+from hermes.server.response_replay import leg_of, replay, snapshot
 from hermes.server.seams import Seams
 from hermes.server.turns import included, stream_headers
 from hermes.wire.lenient import boolean
@@ -25,15 +24,27 @@ async def get(request: web.Request, seams: Seams) -> web.StreamResponse:
     check_include(included(request))
     wants_stream = boolean(request.query, "stream", False)
     after = whole_number(request.query, "starting_after", -1, low=0, high=_LAST_NUMBER)
-    record = await _existing(request, seams)
-    response_id = record["response"]["id"]
-    live = seams.live.get(response_id)
+    response = (await _existing(request, seams))["response"]
     if not wants_stream:
-        return json_answer(record["response"] if live is None else live.snapshot())
+        return json_answer(await _as_it_stands(seams, response))
     headers = stream_headers(request, seams, {})
-    if live is not None:
-        return await follow(request, seams, live, headers=headers, after=after)
-    return await replay(request, seams, response_id, headers=headers, after=after)
+    leg = await leg_of(seams, response["id"])
+    return await replay(request, seams, response, leg, headers=headers, after=after)
+
+
+async def response_as_it_stands(seams: Seams, response_id: str) -> dict[str, Any]:
+    """A stored response; while it is being made, with what there is of it."""
+    record = await seams.storage.run(lambda: seams.responses().get(response_id))
+    if record is None:
+        raise _unknown(response_id)
+    return await _as_it_stands(seams, record["response"])
+
+
+async def _as_it_stands(seams: Seams, response: dict[str, Any]) -> dict[str, Any]:
+    if response["status"] != "in_progress":
+        return response
+    leg = await leg_of(seams, response["id"])
+    return response if leg is None else await snapshot(seams, leg, "in_progress")
 
 
 async def list_input_items(request: web.Request, seams: Seams) -> web.StreamResponse:
@@ -54,10 +65,8 @@ async def cancel(request: web.Request, seams: Seams) -> web.StreamResponse:
             param="response_id",
             code="not_in_background",
         )
-    live = seams.live.get(response["id"])
-    if live is not None:
-        await live.stop(Fate.CANCELLED, "The response was cancelled")
-        await live.ended()
+    if response["status"] in ("queued", "in_progress"):
+        await _stop(seams, response["id"])
         response = (await _existing(request, seams))["response"]
     return json_answer(response)
 
@@ -65,12 +74,17 @@ async def cancel(request: web.Request, seams: Seams) -> web.StreamResponse:
 async def delete(request: web.Request, seams: Seams) -> web.StreamResponse:
     """Also stops a response that is still being made."""
     response_id = request.match_info["response_id"]
-    live = seams.live.get(response_id)
-    if live is not None:
-        await live.stop(Fate.DELETED, "The response was deleted")
+    await _stop(seams, response_id)
     if not await seams.storage.run(lambda: seams.responses().delete(response_id)):
         raise _unknown(response_id)
     return json_answer({"id": response_id, "object": "response", "deleted": True})
+
+
+async def _stop(seams: Seams, response_id: str) -> None:
+    """Stop the run that makes a response, if it still does."""
+    leg = await leg_of(seams, response_id)
+    if leg is not None and not leg.run.status.is_final:
+        await seams.runs.stop(leg.run.id)
 
 
 async def _existing(request: web.Request, seams: Seams) -> Mapping[str, Any]:

@@ -34,10 +34,19 @@ SSE_HEADERS = {
 }
 
 
+def _nothing() -> None:
+    """For a view that holds nothing."""
+
+
+def _just_now(result: TurnResult) -> tuple[TurnEnded, float | None]:
+    """For a turn without a log."""
+    return TurnEnded(result), None
+
+
 class Encoder(Protocol):
     """Turns events into whole SSE frames; empty bytes for what its wire does not show."""
 
-    def encode(self, event: Event) -> bytes: ...
+    def encode(self, event: Event, at: float | None = None) -> bytes: ...
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -48,6 +57,15 @@ class TurnView:
     task: asyncio.Future[Any]
     read_result: Callable[[Any], TurnResult]
     interrupt: Callable[[str], None]
+    leave: Hook | None = None
+    """What happens when the reader goes before the end; None: the turn is stopped."""
+    close: Callable[[], None] = _nothing
+    """The reader is done, whichever way."""
+    ending: Callable[[TurnResult], tuple[TurnEnded, float | None]] = _just_now
+    """The event that ends the stream, and when it happened, by its log; None: now."""
+    is_logged: bool = False
+    """Whether events come from a log: each is then shown as it is there, so that whoever reads it
+    again sees the same."""
 
 
 def view_of(turn: LiveTurn) -> TurnView:
@@ -72,9 +90,9 @@ class Stream:
     before_end: Callable[[TurnResult], Awaitable[None]] | None = None
     """Runs between the last event and the terminal one, so that what the terminal event promises
     (a stored response) is true when the client reads it."""
+    on_asking: Callable[[TurnResult], Awaitable[None]] | None = None
+    """The same for a turn that ends with a question, and only then."""
     on_left: Hook | None = None
-    tee: Callable[[bytes], None] | None = None
-    """Gets everything that is written too, before the client does. Must not wait or raise."""
 
 
 async def write_stream(request: web.Request, view: TurnView, stream: Stream) -> web.StreamResponse:
@@ -92,52 +110,56 @@ async def write_stream(request: web.Request, view: TurnView, stream: Stream) -> 
         # The answer has begun: an error envelope would end up in the middle of it.
         log.exception("stream broken off")
         await left(view, stream)
+    finally:
+        view.close()
     return response
 
 
 async def write_turn(write: Write, view: TurnView, stream: Stream) -> None:
     """Everything from the opening to the terminal event, to whatever `write` leads to."""
-    if stream.tee is not None:
-        write = _teed(write, stream.tee)
     for frame in stream.opening:
         await write(frame)
     if stream.on_opened is not None:
         await stream.on_opened()
-    frames = await pump(view.source, stream.encoder, write, stream.keepalive)
+    frames = await pump(
+        view.source, stream.encoder, write, stream.keepalive, is_logged=view.is_logged
+    )
     if frames and stream.before_end is not None:
         # What is stored at the end may take a moment; the client need not wait for the text.
         await write(frames)
         frames = b""
     result = await result_of(view)
-    ending = stream.encoder.encode(TurnEnded(result))
+    ending = stream.encoder.encode(*view.ending(result))
     if stream.before_end is not None:
         await stream.before_end(result)
+    if stream.on_asking is not None and result.outcome is Outcome.ASKING:
+        await stream.on_asking(result)
     await write(frames + ending)
 
 
-def _teed(write: Write, tee: Callable[[bytes], None]) -> Write:
-    async def both(frames: bytes) -> None:
-        tee(frames)
-        await write(frames)
-
-    return both
-
-
 async def left(view: TurnView, stream: Stream) -> None:
-    """Stop a turn whose reader is gone, and keep what there is of its answer."""
-    await abandon(view)
+    """Stop a turn whose reader is gone, if nobody wants otherwise, and keep what there is."""
+    await (abandon(view) if view.leave is None else view.leave())
     if stream.on_left is not None:
         await stream.on_left()
 
 
-async def pump(source: EventSource, encoder: Encoder, write: Write, keepalive: float) -> bytes:
+async def pump(
+    source: EventSource,
+    encoder: Encoder,
+    write: Write,
+    keepalive: float,
+    *,
+    is_logged: bool = False,
+) -> bytes:
     """Write events until the feed ends; the frames of the last burst are left to the caller."""
     laws = Laws()
-    heartbeat = Heartbeat(source, keepalive)
+    encoded = _each_encoded if is_logged else _encoded
+    heartbeat = Heartbeat(source.put, keepalive)
     try:
         while True:
             burst = await source.take()
-            frames = _encoded(burst, encoder.encode, laws)
+            frames = encoded(burst, encoder.encode, laws)
             if burst[-1] is None:
                 return frames
             if frames:
@@ -145,6 +167,11 @@ async def pump(source: EventSource, encoder: Encoder, write: Write, keepalive: f
                 heartbeat.reset()
     finally:
         heartbeat.stop()
+
+
+def _each_encoded(burst: list[Item], encode: Callable[[Event], bytes], _laws: Laws) -> bytes:
+    """The frames of events from a log, which holds none but lawful ones."""
+    return b"".join(encode(item) for item in burst if item is not None)
 
 
 def _encoded(burst: list[Item], encode: Callable[[Event], bytes], laws: Laws) -> bytes:
@@ -195,10 +222,10 @@ async def abandon(view: TurnView, reason: str = CLIENT_LEFT) -> None:
 
 
 class Heartbeat:
-    """Puts an `Idle` into a source when nothing was written for a while."""
+    """Puts an `Idle` somewhere when nothing was written for a while."""
 
-    def __init__(self, source: EventSource, seconds: float) -> None:
-        self._source = source
+    def __init__(self, put: Callable[[Event], None], seconds: float) -> None:
+        self._put = put
         self._seconds = seconds
         self._loop = asyncio.get_running_loop()
         self._last_write = self._loop.time()
@@ -214,6 +241,6 @@ class Heartbeat:
     def _tick(self) -> None:
         silent_for = self._loop.time() - self._last_write
         if silent_for >= self._seconds:
-            self._source.put(Idle())
+            self._put(Idle())
             silent_for = 0.0
         self._timer = self._loop.call_later(self._seconds - silent_for, self._tick)

@@ -12,6 +12,7 @@ from aiohttp import web
 from hermes.core.errors import ApiError, InvalidRequest
 from hermes.core.messages import Message
 from hermes.core.turn import TurnCall, TurnResult
+from hermes.runs.turns import AgentRef
 from hermes.server.auth import SESSION_ID_HEADER, SESSION_KEY_HEADER
 from hermes.server.seams import Seams
 from hermes.wire.body import parse_object
@@ -44,10 +45,10 @@ async def read_bytes(request: web.Request) -> bytes:
         ) from error
 
 
-async def run_to_end(seams: Seams, call: TurnCall) -> TurnResult:
+async def run_to_end(seams: Seams, call: TurnCall, agent_ref: AgentRef | None = None) -> TurnResult:
     """The result of a turn nobody watches; an agent that raises becomes a 500 that says why."""
     try:
-        return await seams.run_turn(call, None, [None])
+        return await seams.run_turn(call, None, [None] if agent_ref is None else agent_ref)
     except ApiError:
         raise
     except Exception as error:  # an agent may raise anything
@@ -72,12 +73,20 @@ def _scope(headers: Mapping[str, str]) -> str:
     return hashlib.sha256(named.encode(errors="surrogatepass")).hexdigest()
 
 
-async def stored_history(seams: Seams, session_id: str) -> list[Message]:
-    """A session's messages; none when the store cannot be read, because an answer matters more."""
+async def stored_history(
+    seams: Seams, session_id: str, *, without_run: str | None = None
+) -> list[Message]:
+    """A session's messages; none when the store cannot be read, because an answer matters more.
+
+    `without_run` leaves those out that a run has recorded itself.
+    """
+    others: dict[str, Any] = {} if without_run is None else {"without_run": without_run}
 
     def load() -> list[Message]:
         sessions = seams.sessions()
-        return [] if sessions is None else sessions.get_messages_as_conversation(session_id)
+        return (
+            [] if sessions is None else sessions.get_messages_as_conversation(session_id, **others)
+        )
 
     try:
         return await seams.storage.run(load)

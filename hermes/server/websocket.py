@@ -10,22 +10,30 @@ import asyncio
 import logging
 from collections import OrderedDict
 from contextlib import suppress
+from dataclasses import replace
 from typing import Any
 
 from aiohttp import WSMsgType, web
 
 from hermes.core.errors import ApiError, InvalidRequest
+from hermes.core.runs import CANCEL
 from hermes.core.turn import Outcome, TurnResult
 from hermes.runs.turns import start_turn
+from hermes.server.asking import decide
+from hermes.server.kept_response import further_work, heard, new_response_run
+from hermes.server.question import Question, question_of
 from hermes.server.response_request import Chain, Prepared, prepare
-from hermes.server.response_stream import KeptResponse, opened
+from hermes.server.response_stream import plain_stream
+from hermes.server.response_work import ResponseWork
+from hermes.server.run_views import source_of
 from hermes.server.seams import Seams
-from hermes.server.streaming import left, view_of, write_turn
+from hermes.server.streaming import TurnView, left, result_of, view_of, write_turn
 from hermes.wire.body import parse_object
 from hermes.wire.errors import envelope
 from hermes.wire.replay import sent_events
 from hermes.wire.responses import turn_messages
 from hermes.wire.responses_stream import ResponsesEncoder
+from hermes.wire.run_policies import RunPolicies
 
 log = logging.getLogger(__name__)
 
@@ -98,8 +106,9 @@ class _Connection:
             body = _create_request(said)
             previous = body.get("previous_response_id")
             self._seams.admit_turn()
-            prepared = await prepare(self._seams, self._request, body, self._remembered)
-            result = await self._run(prepared)
+            question = question_of(self._request, self._seams, body)
+            prepared = await prepare(self._seams, question, self._remembered)
+            result = await self._run(question, prepared)
         except ApiError as error:
             self._forget(previous)
             await self._send_error(error)
@@ -114,24 +123,40 @@ class _Connection:
         else:
             self._settle(prepared, result)
 
-    async def _run(self, prepared: Prepared) -> TurnResult | None:
-        view = view_of(start_turn(self._seams.run_turn, prepared.call))
+    async def _run(self, question: Question, prepared: Prepared) -> TurnResult:
+        """A client that leaves stops its turn, kept or not."""
+        seams = self._seams
+        view = await self._view(question, prepared)
         encoder = ResponsesEncoder(
-            prepared.head, preview=self._seams.tool_preview, dialect=prepared.dialect
+            prepared.head, preview=seams.tool_preview, dialect=prepared.dialect
         )
-        async with opened(self._seams, encoder, view, prepared.record) as live:
-            kept = KeptResponse(self._seams, encoder, prepared.record, live)
-            stream = kept.stream(headers={}, keepalive=self._seams.keepalive_seconds())
-            try:
-                await write_turn(self._write, view, stream)
-            except BaseException:
-                await left(view, stream)
-                raise
-        return kept.ended
+        stream = plain_stream(encoder, headers={}, keepalive=seams.keepalive_seconds())
+        try:
+            await write_turn(self._write, view, stream)
+        except BaseException:
+            await left(view, stream)
+            raise
+        finally:
+            view.close()
+        return await result_of(view)
 
-    def _settle(self, prepared: Prepared, result: TurnResult | None) -> None:
+    async def _view(self, question: Question, prepared: Prepared) -> TurnView:
+        seams = self._seams
+        answer, prepared = await heard(seams, question, prepared)
+        if answer is not None:
+            work = further_work(seams, question, prepared, answer)
+            return (await source_of(seams.runs, await decide(seams, answer, work))).view
+        if not prepared.record.store:
+            return view_of(start_turn(seams.run_turn, prepared.call))
+        # A stream is what the client gets, whatever its request says.
+        asked = replace(question, body={**question.body, "stream": True})
+        work = ResponseWork(seams=seams, question=asked, head=prepared.head, prepared=prepared)
+        new = new_response_run(seams, asked, prepared, RunPolicies(disconnect=CANCEL))
+        return (await source_of(seams.runs, await seams.runs.submit(new, work))).view
+
+    def _settle(self, prepared: Prepared, result: TurnResult) -> None:
         """Remember what only this connection may continue; a failed continuation forgets."""
-        if result is None or result.outcome is Outcome.FAILED:
+        if result.outcome is Outcome.FAILED:
             self._forget(prepared.asked.previous_response_id)
             return
         if prepared.record.store:

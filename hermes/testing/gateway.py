@@ -120,7 +120,7 @@ class TestGateway:
         ensure_private_dir(self._settings.workspace)
         if self._settings.provider.provider == "demo":
             furnish(self._settings.workspace)
-        config = PlatformConfig(enabled=True, extra=self._extra)
+        config = PlatformConfig(enabled=True, extra={"runs": self._runs, **self._extra})
         settings = Settings(
             home=self._home,
             listener=ListenerSettings(),
@@ -133,6 +133,8 @@ class TestGateway:
             sessions=self._sessions,
         )
         self._adapter = LoopbackAdapter(config, settings, self._agent_options)
+        await self._adapter.recover()
+        self._adapter.keep_runs()
         self._runner = web.AppRunner(
             self._adapter.application(),
             handler_cancellation=True,

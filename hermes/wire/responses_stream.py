@@ -96,8 +96,8 @@ class ResponsesEncoder:
                 return self._tool_finished(event)
             case ReasoningDelta(text):
                 return self._reasoning(text)
-            case TurnEnded(result) | TurnPaused(result):
-                return self._end(result, time.time() if at is None else at)
+            case TurnEnded() | TurnPaused():
+                return self._end(event, time.time() if at is None else at)
             case Idle():
                 return KEEPALIVE
             case RunQueued(place):
@@ -199,7 +199,8 @@ class ResponsesEncoder:
         self._answer.tool_ran()
         return self._close_open("completed") + self._calls.finished(event)
 
-    def _end(self, result: TurnResult, ended_at: float) -> bytes:
+    def _end(self, event: TurnEnded | TurnPaused, ended_at: float) -> bytes:
+        result = event.result
         if self.final is not None:
             return b""
         status = "completed" if result.is_complete else "incomplete"
@@ -214,6 +215,8 @@ class ResponsesEncoder:
             self._head, result, output=self._output.items, ended_at=int(ended_at)
         )
         kind = f"response.{self.final['status']}"
+        if self._head.echo.background and event == TurnEnded(result, "cancelled"):
+            self.final["status"] = "cancelled"  # there is no event of that name
         written.append(self._output.event(kind, response=self.final))
         return b"".join([*written, DONE])
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Sequence
-from dataclasses import asdict
+from dataclasses import asdict, dataclass
 from json.encoder import encode_basestring_ascii
 from typing import Any, assert_never
 
@@ -43,8 +43,18 @@ from hermes.wire.turn_errors import chunk_error
 
 _WAITING = RunStatus.WAITING_FOR_APPROVAL.value
 _SPOKEN = ("assistant", "tool")
-_EVENT_ID = re.compile(r"([A-Za-z0-9_-]{1,128}):([0-9]{1,18})")
-_FRAME_ID = re.compile(rb"id: [A-Za-z0-9_-]{1,128}:([0-9]{1,18})\n")
+_EVENT_ID = re.compile(r"([A-Za-z0-9_-]{1,128})(?:\.([0-9]{1,18}))?:([0-9]{1,18})")
+_FRAME_ID = re.compile(rb"id: [A-Za-z0-9_.-]{1,150}:([0-9]{1,18})\n")
+
+
+@dataclass(frozen=True, slots=True)
+class EventId:
+    """What the `id` of a frame says: a stream, and a place in it."""
+
+    run_id: str
+    leg: int
+    """The stream shows the part of the run after this number of its log."""
+    number: int
 
 
 class SessionEncoder:
@@ -59,14 +69,16 @@ class SessionEncoder:
         run_id: str,
         session_id: str,
         message_id: str,
-        opening: Sequence[Message],
+        opening: Sequence[Message] = (),
         history: Sequence[Message] = (),
+        leg: int = 0,
     ) -> None:
         self._names = {"run_id": run_id, "session_id": session_id}
         self._message_id = message_id
         self._opening = opening
         self._history = history
-        self._before_id = f"id: {run_id}:"
+        self._stream = f"{run_id}.{leg}" if leg else run_id
+        self._before_id = f"id: {self._stream}:"
         self._before_seq = f"\nevent: assistant.delta\ndata: {json.dumps(self._names)[:-1]}"
         self._seq = 0
         self._kept: list[Message] = []
@@ -174,7 +186,7 @@ class SessionEncoder:
     def _event(self, kind: str, /, **fields: Any) -> bytes:
         number = self._next()
         payload = {**self._names, "seq": number, **fields}
-        return frame(json.dumps(payload), kind, f"{self._names['run_id']}:{number}")
+        return frame(json.dumps(payload), kind, f"{self._stream}:{number}")
 
     def _next(self) -> int:
         number = self._seq
@@ -203,10 +215,10 @@ def _told(
             assert_never(event)
 
 
-def parse_event_id(written: str) -> tuple[str, int] | None:
-    """The run and the number of a frame that somebody saw last; None when it is none of ours."""
+def parse_event_id(written: str) -> EventId | None:
+    """The frame that somebody saw last; None when it is none of ours."""
     found = _EVENT_ID.fullmatch(written.strip())
-    return None if found is None else (found[1], int(found[2]))
+    return None if found is None else EventId(found[1], int(found[2] or 0), int(found[3]))
 
 
 def after(frames: bytes, number: int) -> bytes:

@@ -11,6 +11,7 @@ from types import MappingProxyType
 from typing import Any
 
 from hermes.core.errors import (
+    AgentIncomplete,
     ApiError,
     InvalidRequest,
     ProviderFailed,
@@ -37,6 +38,10 @@ KINDS: Mapping[str, tuple[type[ApiError], str]] = MappingProxyType(
         "unknown": (ProviderFailed, "provider_error"),
         "content_filter": (ProviderFailed, "content_filter"),
         "invalid_structured_output": (ProviderFailed, "invalid_structured_output"),
+        "agent_error": (ApiError, "agent_error"),
+        "run_timeout": (AgentIncomplete, "run_timeout"),
+        "run_not_stored": (Unavailable, "run_store_unavailable"),
+        "worker_lost": (AgentIncomplete, "worker_lost"),
     }
 )
 

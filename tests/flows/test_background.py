@@ -66,8 +66,12 @@ async def test_whoever_polls_sees_how_far_the_response_has_come(flow: StartFlow)
     response_id = await begun(served)
     await _has_said_something(served, response_id)
     found = await served.sdk.responses.retrieve(response_id)
+    async with asyncio.timeout(2):
+        while found.output_text != "Half an ans":
+            assert "Half an ans".startswith(found.output_text)
+            found = await served.sdk.responses.retrieve(response_id)
 
-    assert (found.status, found.output_text) == ("in_progress", "Half an ans")
+    assert found.status == "in_progress"
     assert found.output[0].status == "in_progress"
 
 
@@ -149,7 +153,6 @@ async def test_a_deleted_response_stops_and_does_not_come_back(flow: StartFlow) 
     response_id = await begun(served)
     await served.sdk.responses.delete(response_id)
     await served.provider.wait_for_disconnects(within=1.0)
-    await eventually(lambda: served.gateway.adapter.seams.live.get(response_id) is None)
 
     with pytest.raises(openai.NotFoundError):
         await served.sdk.responses.retrieve(response_id)
@@ -168,7 +171,8 @@ async def test_a_stream_whose_response_is_deleted_ends_and_is_not_stored(flow: S
         kinds.append(event.type)
         if event.type == "response.created":
             response_id = event.response.id
-        if event.type == "response.output_text.delta":
+        if event.type == "response.output_text.delta" and "deleted" not in kinds:
+            kinds.append("deleted")
             await served.sdk.responses.delete(response_id)
 
     assert kinds[-1] == "response.incomplete"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import AsyncIterator
 from pathlib import Path
 from typing import Any
@@ -15,6 +16,7 @@ from tests.flows.described import DescribedClient
 
 KEY = "openapi-key-0123456789"
 LISTING = "List the files in the workspace"
+SLEEPING = 'use the terminal tool with {"command": "sleep 30"}'
 QUESTION = {"role": "user", "content": "Hello"}
 
 
@@ -45,6 +47,7 @@ async def test_everything_the_document_promises_is_answered_as_described(
     await _responses(client)
     await _conversations(client)
     await _sessions(client)
+    await _runs(client)
     await _files(client)
 
     unseen = client.successes() - client.seen
@@ -124,6 +127,7 @@ async def _sessions(client: DescribedClient) -> None:
     await client.ask("session_patch", session_id=session_id, body={"title": None})
     await client.ask("session_chat", session_id=session_id, body={"message": LISTING})
     await client.ask("session_chat_stream", session_id=session_id, body={"message": LISTING})
+    await client.ask("session_chat_rejoin", session_id=session_id)
     said = (await client.ask("session_messages", session_id=session_id))["data"]
     assert (await client.ask("session_messages", session_id=session_id, limit=1))["has_more"]
     assert (await client.ask("session_search", q="hello OR files"))["query"]
@@ -138,6 +142,30 @@ async def _sessions(client: DescribedClient) -> None:
     assert (await client.ask("sessions", limit=1))["has_more"]
     await client.ask("session_delete", session_id=session_id)
     await client.ask("session_chat", 404, session_id=session_id, body={"message": "Hello"})
+
+
+async def _runs(client: DescribedClient) -> None:
+    done = await client.ask("runs", body={"input": LISTING, "wait": 10})
+    await client.ask("run_status", run_id=done["id"])
+    await client.ask("run_events", run_id=done["id"])
+    await client.ask("run_events", run_id=done["id"], after=3)
+    assert (await client.ask("run_list", limit=1))["has_more"]
+    await client.ask("run_steer", 409, run_id=done["id"], body={"text": "Hurry up"})
+    long = await client.ask("runs", 202, body={"input": SLEEPING})
+    steered = {"run_id": long["id"], "body": {"text": "Be brief"}}
+    async with asyncio.timeout(5):
+        while not await _is_running(client, long["id"]):
+            await asyncio.sleep(0.01)
+    await client.ask("run_steer", 202, **steered)
+    await client.ask("run_stop", run_id=long["id"])
+    asking = await client.ask("runs", 202, body={"input": "run `rm -r build`", "wait": 10})
+    await client.ask("run_approval", run_id=asking["id"], body={"decision": "deny"})
+    await client.ask("run_approval", 409, run_id=asking["id"], body={"decision": "deny"})
+
+
+async def _is_running(client: DescribedClient, run_id: str) -> bool:
+    run = await client.ask("run_status", run_id=run_id)
+    return bool(run["status"] == "running")
 
 
 async def _files(client: DescribedClient) -> None:

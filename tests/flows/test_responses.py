@@ -307,7 +307,12 @@ async def test_a_client_that_leaves_is_noticed_and_its_response_is_kept_as_incom
 
 
 async def _leave_after_text(served: Flow) -> str:
-    stream = await served.sdk.responses.create(model="any", input="Tell me", stream=True)
+    stream = await served.sdk.responses.create(
+        model="any",
+        input="Tell me",
+        stream=True,
+        extra_headers={"X-Hermes-Disconnect": "cancel"},
+    )
     response_id, text = "", ""
     async for event in stream:
         if event.type == "response.created":

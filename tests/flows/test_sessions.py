@@ -301,7 +301,8 @@ async def test_the_model_call_ends_when_the_client_leaves(flow: StartFlow, path:
     served = await flow([Broken(how="stall")])
     session_id = await new_session(served)
     url = f"{SESSIONS}/{session_id}{path}"
-    asking = asyncio.create_task(served.text(url, {"message": "Hello"}))
+    policy = {"X-Hermes-Disconnect": "cancel"}
+    asking = asyncio.create_task(served.text(url, {"message": "Hello"}, headers=policy))
     await served.provider.wait_for_requests()
     asking.cancel()
     await asyncio.gather(asking, return_exceptions=True)
@@ -315,7 +316,8 @@ async def test_the_partial_answer_of_a_client_that_left_is_kept(flow: StartFlow)
     served = await flow([Broken("Half an ans", how="stall"), Text("wer.")])
     session_id = await new_session(served)
     url = f"{served.gateway.url}{SESSIONS}/{session_id}/chat/stream"
-    async with served.http.post(url, json={"message": "Hello"}) as response:
+    policy = {"X-Hermes-Disconnect": "cancel"}
+    async with served.http.post(url, json={"message": "Hello"}, headers=policy) as response:
         async for line in response.content:
             if b" ans" in line:
                 break

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 from typing import Any
 
@@ -136,9 +137,16 @@ async def test_closing_the_socket_stops_the_turn(flow: StartFlow) -> None:
             pass
     await served.provider.wait_for_disconnects(within=1.0)
     await eventually(lambda: len(served.gateway.adapter.running) == 0)
-    live = served.gateway.adapter.seams.live
-    await eventually(lambda: live.get(created["response"]["id"]) is None)
-    _, found = await served.answer("GET", f"/v1/responses/{created['response']['id']}")
+    found: dict[str, Any] = {}
+
+    async def is_settled() -> bool:
+        nonlocal found
+        _, found = await served.answer("GET", f"/v1/responses/{created['response']['id']}")
+        return bool(found["status"] != "in_progress")
+
+    async with asyncio.timeout(2):
+        while not await is_settled():
+            await asyncio.sleep(0.01)
 
     assert found["status"] == "incomplete"
     assert found["output"][0]["content"][0]["text"] == "Half an ans"

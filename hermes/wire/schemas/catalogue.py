@@ -17,6 +17,7 @@ from hermes.wire.schemas import (
     response_items,
     response_request,
     responses,
+    runs,
     session_archive,
     sessions,
     stored_chats,
@@ -40,6 +41,7 @@ SCHEMAS: Mapping[str, Schema] = {
     **conversations.SCHEMAS,
     **sessions.SCHEMAS,
     **session_archive.SCHEMAS,
+    **runs.SCHEMAS,
     **files.SCHEMAS,
     **stored_chats.SCHEMAS,
 }
@@ -53,6 +55,7 @@ DESCRIPTIONS: Mapping[str, Description] = {
     **conversations.DESCRIPTIONS,
     **sessions.DESCRIPTIONS,
     **session_archive.DESCRIPTIONS,
+    **runs.DESCRIPTIONS,
     **files.DESCRIPTIONS,
     **stored_chats.DESCRIPTIONS,
 }

@@ -25,6 +25,7 @@ from hermes.wire.schemas.description import (
     Body,
     Description,
     answers_json,
+    header,
     path,
     query,
 )
@@ -272,5 +273,21 @@ DESCRIPTIONS = {
             )
         },
         errors=(*TURN, 404),
+    ),
+    "session_chat_rejoin": Description(
+        summary="The stream of a session's turn once more, from where the reader left it",
+        area=AREA,
+        parameters=(
+            _ID,
+            header("Last-Event-ID", "The `id` of the last event that was read.", string()),
+        ),
+        answers={
+            200: Answer(
+                about="The events that follow; without a `Last-Event-ID` all of the newest turn.",
+                contents={EVENTS: ref("SessionEvent")},
+                headers=SESSION_ANSWERED,
+            )
+        },
+        errors=(400, 404, 410, 503),
     ),
 }

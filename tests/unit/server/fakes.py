@@ -12,7 +12,9 @@ from aiohttp import web
 from hermes.core.events import Event
 from hermes.core.served_models import ServedModel
 from hermes.core.turn import TurnCall, TurnResult
+from hermes.runs.engine import Runs
 from hermes.runs.feed import Feed
+from hermes.runs.limits import Gate
 from hermes.runs.threads import Threads
 from hermes.runs.turns import AgentRef, RunningTurns, interrupt
 from hermes.server.auth import caller_of, check_key
@@ -23,12 +25,13 @@ from hermes.server.idempotency import IdempotencyCache
 from hermes.server.middleware import cors_headers
 from hermes.server.response_stream import write_responses
 from hermes.server.routes import ENDPOINTS
+from hermes.server.run_views import RunSource
 from hermes.server.seams import ChatStream, ResponseStream, Seams
 from hermes.server.streaming import TurnView
-from hermes.settings.model import ListenerSettings
+from hermes.settings.model import ListenerSettings, RunSettings
 from hermes.store.chats import ChatStore
+from hermes.store.process_runs import ProcessRunStore
 from hermes.store.responses import ResponseStore
-from hermes.store.runs import SqliteRunStore, open_runs
 from hermes.store.sessions import SessionDB
 
 Behaviour = Callable[[TurnCall], Awaitable[TurnResult]]
@@ -55,7 +58,8 @@ def fake_seams(
 ) -> Seams:
     """Real stores and writers around a fake turn; any closure may be replaced."""
     responses, sessions = ResponseStore(), SessionDB(home / "state.db")
-    chats, runs = ChatStore(), SqliteRunStore(open_runs(None))
+    chats, runs = ChatStore(), ProcessRunStore(None)
+    gate = Gate(1000, lambda _owner: 0)
 
     async def chat(request: web.Request, stream: ChatStream) -> web.StreamResponse:
         return await write_chat(
@@ -66,7 +70,7 @@ def fake_seams(
             headers=stream.headers,
             keepalive=5.0,
             preview=lambda name, _arguments: name,
-            before_end=stream.keep,
+            on_asking=stream.keep_asking,
             dialect=stream.dialect,
         )
 
@@ -105,7 +109,7 @@ def fake_seams(
             "fetch_image": no_fetching,
             "extract_text": no_reading,
             "chats": lambda: chats,
-            "runs_store": lambda: runs,
+            "runs_store": runs.registered,
             "storage": Threads("storage", 2),
             "idempotency": IdempotencyCache(),
             "runtime_status": lambda: None,
@@ -113,6 +117,15 @@ def fake_seams(
             "toolsets": list,
             "skills": list,
             "endpoints": ENDPOINTS,
+            "runs": Runs(
+                store=runs.registered,
+                storage=Threads("storage", 2),
+                run_turn=lambda *turn: seams.run_turn(*turn),
+                settings=RunSettings(),
+                gate=gate,
+            ),
+            "run_settings": RunSettings(),
+            "gate": gate,
             **changes,
         }
     )
@@ -129,6 +142,8 @@ async def no_reading(_data: bytes, _name: str) -> str:
 
 def view_of(stream: ChatStream | ResponseStream) -> TurnView:
     turn = stream.turn
+    if isinstance(turn.feed, RunSource):
+        return turn.feed.view
     return TurnView(
         source=turn.feed,
         task=turn.task,

@@ -89,14 +89,3 @@ async def test_tools_and_skills_are_lists(serve: Serve) -> None:
         {"object": "list", "data": [{"id": "files"}]},
     )
     assert await answer(client, "/v1/skills") == (200, {"object": "list", "data": [{"id": "cook"}]})
-
-
-async def test_runs_are_refused_with_a_way_out_and_not_promised(serve: Serve) -> None:
-    client = await serve()
-    _, found = await answer(client, "/v1/capabilities")
-    for method, path in (("POST", "/v1/runs"), ("GET", "/v1/runs/r"), ("GET", "/v1/runs/r/events")):
-        response = await client.request(method, path, json={})
-        error = (await response.json())["error"]
-        assert (response.status, error["code"]) == (501, "runs_not_served")
-        assert "/v1/responses" in error["message"]
-    assert found["features"]["runs_api"] is False

@@ -39,7 +39,7 @@ async def test_a_request_becomes_one_call_to_the_agent(serve: Serve) -> None:
             history=messages[1:3],
             system_prompt="Be brief.",
             session_id=derive_chat_session_id("Be brief.", "one"),
-            parameters=TurnParameters(persist=False),
+            parameters=TurnParameters(persist=False, owner="local", can_ask=True),
         )
     ]
 
@@ -196,19 +196,24 @@ async def _ask(client: Any, body: Any) -> str:
 async def test_the_same_idempotency_key_is_one_turn_per_body_path_and_caller(serve: Serve) -> None:
     turns = FakeTurns()
     client = await serve(turns, key=KEY)
-    other = {"messages": [{"role": "user", "content": "Other"}]}
     named = {"X-Hermes-Session-Id": "mine"}
-    asked = [(HELLO, {}), (HELLO, {}), (other, {}), (HELLO, named), (HELLO, named)]
-    ids = [
-        (
-            await (
-                await client.post(CHAT, json=body, headers={"Idempotency-Key": "k", **more})
-            ).json()
-        )["id"]
-        for body, more in asked
+    answers = [
+        await client.post(CHAT, json=HELLO, headers={"Idempotency-Key": "k", **more})
+        for more in ({}, {}, named, named)
     ]
+    ids = [(await answer.json())["id"] for answer in answers]
+    other = {"messages": [{"role": "user", "content": "Other"}]}
+    refused = await client.post(CHAT, json=other, headers={"Idempotency-Key": "k"})
 
     assert ids[0] == ids[1]
-    assert ids[3] == ids[4]
-    assert len({ids[0], ids[2], ids[3]}) == 3
-    assert len(turns.calls) == 3
+    assert ids[2] == ids[3]
+    assert ids[0] != ids[2]
+    assert len(turns.calls) == 2
+    assert [answer.headers.get("Idempotency-Replayed") for answer in answers] == [
+        None,
+        "true",
+        None,
+        "true",
+    ]
+    assert refused.status == 409
+    assert (await refused.json())["error"]["code"] == "idempotency_key_conflict"

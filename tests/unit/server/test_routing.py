@@ -90,7 +90,7 @@ async def test_a_session_chat_is_routed_too(serve: Serve) -> None:
     other = await client.post(path, json={"message": "Hi", "model": "gpt-4o"})
 
     assert [call.parameters for call in turns.calls] == [
-        TurnParameters(persist=True, alias="quick"),
-        TurnParameters(persist=True),
+        TurnParameters(persist=True, owner="local", can_ask=True, alias="quick"),
+        TurnParameters(persist=True, owner="local", can_ask=True),
     ]
     assert other.headers["X-Hermes-Model"] == "test-model"

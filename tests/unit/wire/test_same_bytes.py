@@ -26,7 +26,7 @@ from hermes.wire.chat_stream import ChatEncoder
 from hermes.wire.replay import sent_events
 from hermes.wire.responses import ResponseHead
 from hermes.wire.responses_stream import ResponsesEncoder
-from hermes.wire.session_stream import SessionEncoder, after, parse_event_id
+from hermes.wire.session_stream import EventId, SessionEncoder, after, parse_event_id
 from hermes.wire.tool_forms import CONTRACT_DIALECT, Dialect
 from hermes.wire.turn_output import output_items
 from tests.unit.wire.event_logs import dialects, result_of, run_logs
@@ -115,7 +115,8 @@ def test_a_session_stream_goes_on_after_any_of_its_frames(
     seen = data.draw(st.integers(-1, len(received)))
     rest = read(after(whole, seen))
     assert rest == received[seen + 1 :]
-    assert [parse_event_id(one.id) for one in rest] == [("run_1", one.json["seq"]) for one in rest]
+    ids = [EventId("run_1", 0, one.json["seq"]) for one in rest]
+    assert [parse_event_id(one.id) for one in rest] == ids
 
 
 @given(run_logs)

@@ -1,0 +1,290 @@
+"""The runs of this process: submitted, watched, stopped, steered, and gone on with.
+
+A run belongs to no request. Requests submit it and watch it; a task of its own carries it.
+Made without an event loop; used on one.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import time
+from collections.abc import Callable, Coroutine, Sequence
+from dataclasses import dataclass
+from typing import Any, TypeVar
+
+from hermes.core.approvals import ApprovalRequest, Decision, Grant
+from hermes.core.errors import Conflict
+from hermes.core.events import ApprovalRequested, Event, MessageKept, RunStarted, TurnPaused
+from hermes.core.ids import new_id
+from hermes.core.messages import Message
+from hermes.core.run_link import Steer
+from hermes.core.run_ports import NewEvent, RunStore
+from hermes.core.runs import LoggedEvent, NewRun, Run, RunStatus
+from hermes.core.turn import Outcome, TurnResult
+from hermes.runs.limits import Gate
+from hermes.runs.live_logs import Following, LiveLogs
+from hermes.runs.live_run import Cause, LiveRun
+from hermes.runs.log_writer import LogWriter
+from hermes.runs.supervisor import Leg, Supervisor
+from hermes.runs.threads import Threads
+from hermes.runs.turns import RunTurn
+from hermes.runs.turnstile import Turnstile
+from hermes.runs.work import Ending, Work
+from hermes.settings.model import RunSettings
+
+log = logging.getLogger(__name__)
+
+T = TypeVar("T")
+
+CONFIRM_SECONDS = 10.0
+CLOSE_SECONDS = 5.0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Begun:
+    """A run that was asked for."""
+
+    run: Run
+    live: LiveRun | None
+    """None when it is over, or waits for a decision."""
+    after: int = 0
+    """The events of the leg that was asked for have higher numbers."""
+    is_replayed: bool = False
+    """The same request was made before; nothing new was begun."""
+
+
+class Runs:
+    def __init__(
+        self,
+        *,
+        store: Callable[[], RunStore],
+        storage: Threads,
+        run_turn: RunTurn,
+        settings: RunSettings,
+        gate: Gate,
+    ) -> None:
+        """`store` gives the store, with this process registered as its worker. May block."""
+        self._store = store
+        self._storage = storage
+        self._logs = LiveLogs()
+        self._gate = gate
+        self._turnstile = Turnstile(gate, max_waiting=settings.max_queued)
+        gate.on_room = self._turnstile.admit
+        self._supervisor = Supervisor(
+            store=store,
+            in_store=self.in_store,
+            logs=self._logs,
+            writer=LogWriter(lambda events: store().append(events), self._logs.deliver),
+            turnstile=self._turnstile,
+            run_turn=run_turn,
+            max_seconds=settings.max_seconds,
+            is_resumed_later=lambda: self._is_closing and settings.recovery == "resume",
+        )
+        self._live: dict[str, LiveRun] = {}
+        self._tasks: set[asyncio.Task[None]] = set()
+        self._keepers: list[asyncio.Task[object]] = []
+        self._lasting: dict[str, tuple[Grant, ...]] = {}
+        self._is_closing = False
+
+    async def in_store(self, job: Callable[[RunStore], T]) -> T:
+        """Do something with the store, off the event loop."""
+        return await self._storage.run(lambda: job(self._store()))
+
+    # --- asking for runs ----------------------------------------------------------------------
+
+    async def submit(self, new: NewRun, work: Work) -> Begun:
+        """Keep a run and begin it in its turn.
+
+        A request that was made before, under the same idempotency key, gets the run it made then.
+        Raises `Conflict` and `RateLimited`.
+        """
+        self._gate.refuse_too_many(new.owner)
+        self._turnstile.refuse_when_full()
+        submitted = await self.in_store(lambda store: store.submit(new))
+        run = submitted.run
+        if submitted.replayed:
+            return Begun(run=run, live=self._live.get(run.id), is_replayed=True)
+        live = self._carry(run, work, is_urgent=submitted.interrupts is not None)
+        if submitted.interrupts is not None:
+            await self.stop(submitted.interrupts, Cause.SUPERSEDED)
+        return Begun(run=run, live=live)
+
+    def go_on(
+        self,
+        run: Run,
+        work: Work,
+        *,
+        from_status: RunStatus = RunStatus.QUEUED,
+        opening: Sequence[Event] = (),
+    ) -> LiveRun:
+        """Carry a run that was begun before, or by another process."""
+        return self._carry(run, work, from_status=from_status, opening=opening)
+
+    def live(self, run_id: str) -> LiveRun | None:
+        return self._live.get(run_id)
+
+    def place(self, run_id: str) -> int | None:
+        """How many runs come before a queued one."""
+        return self._turnstile.place(run_id)
+
+    def follow(self, run_id: str, *, after: int) -> Following:
+        """The committed events of a run, from a number on. Whoever follows closes it."""
+
+        async def read(run: str, since: int, limit: int) -> list[LoggedEvent]:
+            return await self.in_store(lambda store: store.read(run, after=since, limit=limit))
+
+        return Following(self._logs, read, run_id, after=after)
+
+    async def events(self, run_id: str, *, after: int, up_to: int) -> list[LoggedEvent]:
+        """The committed events between two numbers."""
+        return await self._supervisor.read(run_id, after=after, up_to=up_to)
+
+    # --- stopping and steering ----------------------------------------------------------------
+
+    async def stop(self, run_id: str, cause: Cause = Cause.STOPPED) -> Run | None:
+        """Stop a run; returns when that has happened. None when there is no such run."""
+        run = await self.in_store(lambda store: store.request_stop(run_id))
+        live = self._live.get(run_id)
+        if run is None or (run.status.is_final and live is None):
+            self.release(run_id)
+            return run
+        if live is None:
+            return run
+        if run.status.is_final:
+            await self._dismiss(live, run)
+            return run
+        await live.halt(cause)
+        await asyncio.wait([live.leg], timeout=CONFIRM_SECONDS)
+        return await self.in_store(lambda store: store.get(run_id))
+
+    async def _dismiss(self, live: LiveRun, run: Run) -> None:
+        """It never began; the store has written its end."""
+        self.release(run.id)
+        message = str((run.error or {}).get("message") or Cause.STOPPED.value)
+        result = TurnResult(outcome=Outcome.INTERRUPTED, error=message)
+        ending = Ending(
+            result=result, status=run.status, at=run.finished_at or time.time(), read_leg=_nothing
+        )
+        await live.work.end(run, ending)
+        live.has_ended(result)
+        if live.carrier is not None:
+            live.carrier.cancel()
+
+    async def steer(self, run_id: str, text: str) -> Steer:
+        """Pass something on to a running agent. Raises `Conflict` when it cannot hear it."""
+        live = self._live.get(run_id)
+        steer = Steer(new_id("steer_"), text)
+        if live is not None and self.place(run_id) is None:
+            await asyncio.wait([live.ready], timeout=CONFIRM_SECONDS)  # it is about to begin
+        if live is None or live.feed is None or not live.feed.run_link.steering.offer(steer):
+            raise Conflict(
+                "The agent of this run does not listen now: it has not begun, waits for an "
+                "approval, or is done. Nothing was passed on.",
+                code="run_not_steerable",
+            )
+        return steer
+
+    # --- approvals ----------------------------------------------------------------------------
+
+    async def keep_paused(
+        self, new: NewRun, messages: Sequence[Message], result: TurnResult
+    ) -> None:
+        """Keep a turn that ran from memory and has to ask, so that it can go on later."""
+        at = time.time()
+        events: list[Event] = [
+            RunStarted(1),
+            *map(MessageKept, messages),
+            *map(ApprovalRequested, result.approvals),
+        ]
+
+        def keep(store: RunStore) -> None:
+            store.submit(new)
+            store.take_up(new.id)
+            numbered = [NewEvent(new.id, seq, at, event) for seq, event in enumerate(events, 1)]
+            store.append(numbered).result()
+            store.pause(NewEvent(new.id, len(events) + 1, at, TurnPaused(result))).result()
+
+        await self.in_store(keep)
+
+    def lasting_grants(self, owner: str) -> tuple[Grant, ...]:
+        """What a key may always do, for turns that ask no store."""
+        return self._lasting.get(owner, ())
+
+    def remember_grants(
+        self, run: Run, requests: Sequence[ApprovalRequest], decision: Decision
+    ) -> None:
+        if decision is Decision.ALWAYS:
+            more = tuple(Grant(each.tool, each.shown) for each in requests)
+            self._lasting[run.owner] = (*self.lasting_grants(run.owner), *more)
+
+    # --- sessions that are held ---------------------------------------------------------------
+
+    def hold(self, run: Run) -> None:
+        """A run that waits for a decision keeps its session busy."""
+        if run.session_id is not None:
+            self._turnstile.hold(run.session_id, run.id)
+
+    def release(self, run_id: str) -> None:
+        """A run that waited is over; whoever watches it finds out how."""
+        self._turnstile.leave(run_id)
+        self._logs.hint(run_id)
+
+    # --- carrying -----------------------------------------------------------------------------
+
+    def _carry(self, run: Run, work: Work, **how: Any) -> LiveRun:
+        def stop(cause: Cause) -> None:
+            self.keep(self.stop(run.id, cause))
+
+        live = LiveRun(run, work, stop=stop)
+        self._live[run.id] = live
+        live.carrier = self.keep(self._to_end(Leg(live=live, **how)))
+        return live
+
+    async def _to_end(self, leg: Leg) -> None:
+        try:
+            await self._supervisor.carry(leg)
+        finally:
+            if self._live.get(leg.live.id) is leg.live:
+                del self._live[leg.live.id]
+
+    def keep(self, work: Coroutine[Any, Any, object]) -> asyncio.Task[None]:
+        """Have something done beside all requests."""
+
+        async def guarded() -> None:
+            try:
+                await work
+            except Exception:
+                log.exception("work beside the requests failed")
+
+        task = asyncio.get_running_loop().create_task(guarded())
+        self._tasks.add(task)
+        task.add_done_callback(self._tasks.discard)
+        return task
+
+    def keep_forever(self, work: Coroutine[Any, Any, object]) -> None:
+        """Have something done until `close`."""
+        self._keepers.append(asyncio.get_running_loop().create_task(work))
+
+    def closing(self) -> None:
+        """From now on what is interrupted was interrupted by the end of this process."""
+        self._is_closing = True
+
+    async def close(self, within: float = CLOSE_SECONDS) -> None:
+        """Let what runs end and be stored; what waits is left for the next process."""
+        self.closing()
+        for keeper in self._keepers:
+            keeper.cancel()
+        await asyncio.gather(*self._keepers, return_exceptions=True)
+        for live in list(self._live.values()):
+            if live.feed is None and live.carrier is not None:
+                live.carrier.cancel()
+        if self._tasks:
+            _, late = await asyncio.wait(self._tasks, timeout=within)
+            for task in late:
+                task.cancel()
+            await asyncio.gather(*late, return_exceptions=True)
+
+
+async def _nothing() -> list[LoggedEvent]:
+    return []

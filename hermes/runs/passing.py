@@ -1,0 +1,187 @@
+"""Runs that are not kept: known by their id while they run, and for a short while afterwards.
+
+They cost a request next to nothing: an id, an entry in a dictionary, and the list of events that
+were read anyway. Used on the event loop only.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections import OrderedDict
+from collections.abc import AsyncIterator, Callable
+from contextlib import suppress
+
+from hermes.core.events import Event, Idle, RunStarted, TextDelta, TurnEnded
+from hermes.core.ids import new_id
+from hermes.core.runs import CANCEL, LoggedEvent, Run, RunStatus, error_of
+from hermes.core.turn import Outcome, TurnResult
+from hermes.runs.feed import Feed, Item
+from hermes.runs.live_run import Cause, status_of
+from hermes.runs.turns import AgentRef, interrupt
+
+MOST_FINISHED = 64
+REMEMBERED_SECONDS = 300.0
+
+
+class PassingFeed(Feed):
+    """The feed of a run that is not kept; what its reader takes can be followed by others."""
+
+    def __init__(self, on_end: Callable[[], None]) -> None:
+        super().__init__()
+        self.seen: list[Event] = []
+        self._on_end = on_end
+        self._bells: list[asyncio.Future[None]] = []
+
+    def put(self, item: Item) -> None:
+        super().put(item)
+        if item is None:
+            self._on_end()
+
+    async def take(self) -> list[Item]:
+        taken = await super().take()
+        self.seen += [item for item in taken if item is not None and item.__class__ is not Idle]
+        if self._bells:
+            self.ring()
+        return taken
+
+    async def more(self) -> None:
+        """Return when something happened."""
+        bell = asyncio.get_running_loop().create_future()
+        self._bells.append(bell)
+        await bell
+
+    def ring(self) -> None:
+        bells, self._bells = self._bells, []
+        for bell in bells:
+            if not bell.done():
+                bell.set_result(None)
+
+
+class PassingRun:
+    """One of them."""
+
+    def __init__(self, owner: str, model: str, on_end: Callable[[PassingRun], None]) -> None:
+        self.id = new_id("run_")
+        self.owner = owner
+        self.model = model
+        self.created_at = time.time()
+        self.ended_at: float | None = None
+        self.agent_ref: AgentRef = [None]
+        self.cause: Cause | None = None
+        self.task: asyncio.Future[TurnResult] | None = None
+        """The turn, where its answer is streamed."""
+        self.result: TurnResult | None = None
+        """What came of it, where it is not."""
+        self._on_end = on_end
+        self.feed = PassingFeed(self.end)
+
+    def end(self) -> None:
+        if self.ended_at is None:
+            self.ended_at = time.time()
+            self._on_end(self)
+            self.feed.ring()
+
+    def stop(self) -> None:
+        self.cause = Cause.STOPPED
+        interrupt(self.agent_ref, Cause.STOPPED.value)
+
+    async def ended(self, within: float) -> None:
+        """Return when it is over, or after so many seconds."""
+        with suppress(TimeoutError):
+            async with asyncio.timeout(within):
+                while self.ended_at is None:
+                    await self.feed.more()
+
+    def as_run(self) -> Run:
+        """As if it were kept."""
+        result = self._result()
+        status = RunStatus.RUNNING if result is None else status_of(result, self.cause)
+        told = result or TurnResult()
+        return Run(
+            id=self.id,
+            kind="chat",
+            owner=self.owner,
+            status=status,
+            session_id=None,
+            resource_id=None,
+            input={"model": self.model},
+            metadata={},
+            disconnect=CANCEL,
+            timeout=None,
+            attempt=1,
+            last_seq=len(self._log()),
+            is_stop_requested=self.cause is not None,
+            created_at=self.created_at,
+            started_at=self.created_at,
+            finished_at=self.ended_at,
+            output=told.text,
+            error=error_of(status, told),
+            usage={
+                "input_tokens": told.usage.input_tokens,
+                "output_tokens": told.usage.output_tokens,
+                "total_tokens": told.usage.total_tokens,
+            },
+            has_all_events=True,
+        )
+
+    async def events(self, after: int) -> AsyncIterator[list[LoggedEvent]]:
+        """What has happened and still happens, to the end."""
+        while True:
+            log = self._log()
+            if len(log) > after:
+                yield [
+                    LoggedEvent(seq, self.ended_at or time.time(), event)
+                    for seq, event in enumerate(log[after:], start=after + 1)
+                ]
+                after = len(log)
+            if self._result() is not None:
+                return
+            await self.feed.more()
+
+    def _log(self) -> list[Event]:
+        result = self._result()
+        said: list[Event] = list(self.feed.seen)
+        if result is None:
+            return [RunStarted(1), *said]
+        if not said and result.text:
+            said = [TextDelta(result.text)]
+        status = status_of(result, self.cause)
+        return [RunStarted(1), *said, TurnEnded(result, status.value)]
+
+    def _result(self) -> TurnResult | None:
+        if self.ended_at is None or self.task is None:
+            return self.result
+        if self.task.cancelled() or self.task.exception() is not None:
+            return TurnResult(outcome=Outcome.INTERRUPTED, error=Cause.CLIENT_LEFT.value)
+        return self.task.result()
+
+
+class PassingRuns:
+    """Those that run, and the last few that did."""
+
+    def __init__(self) -> None:
+        self._running: dict[str, PassingRun] = {}
+        self._finished: OrderedDict[str, PassingRun] = OrderedDict()
+
+    def begin(self, owner: str, model: str) -> PassingRun:
+        run = PassingRun(owner, model, self._end)
+        self._running[run.id] = run
+        return run
+
+    def get(self, run_id: str, owner: str) -> PassingRun | None:
+        self._forget()
+        run = self._running.get(run_id) or self._finished.get(run_id)
+        return run if run is not None and run.owner == owner else None
+
+    def _end(self, run: PassingRun) -> None:
+        if self._running.pop(run.id, None) is not None:
+            self._finished[run.id] = run
+            if len(self._finished) > MOST_FINISHED:
+                self._finished.popitem(last=False)
+
+    def _forget(self) -> None:
+        oldest = time.time() - REMEMBERED_SECONDS
+        for run_id, run in list(self._finished.items()):
+            if run.ended_at is not None and run.ended_at < oldest:
+                del self._finished[run_id]

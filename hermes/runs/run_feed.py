@@ -1,0 +1,55 @@
+"""The feed of a kept run: what its agent reports goes into the log, and from there to viewers."""
+
+from __future__ import annotations
+
+import asyncio
+from dataclasses import dataclass
+
+from hermes.core.events import Idle, Laws, MessageKept, TextDelta, ToolStarted
+from hermes.core.run_link import Steer
+from hermes.runs.feed import Feed, Item
+from hermes.runs.log_writer import LogWriter, OpenLog
+from hermes.runs.steering import Steering
+
+
+@dataclass(frozen=True, slots=True)
+class Link:
+    """The agent's side of a kept run (`hermes.core.run_link.RunLink`)."""
+
+    run_id: str
+    writer: LogWriter
+    log: OpenLog
+    steering: Steering
+
+    def barrier(self) -> None:
+        self.writer.flushed(self.log).result()
+
+    def take_steers(self) -> list[Steer]:
+        return self.steering.take()
+
+    def end_steering(self) -> list[Steer]:
+        return self.steering.take_or_end()
+
+
+class RunFeed(Feed):
+    """Takes events from any thread, like every feed; nobody reads here but from the log."""
+
+    def __init__(self, link: Link, *, wants_text: bool) -> None:
+        super().__init__()
+        self.link = self.run_link = link
+        self.wants_text = wants_text
+        self.has_kept_messages = False
+        """Whether the agent reports the messages of its turn; a foreign one may not."""
+        self.has_effect = False
+        """Whether anything happened that cannot be taken back: somebody read text, a tool ran."""
+        self.ended = asyncio.Event()
+        self._laws = Laws()
+
+    def put(self, item: Item) -> None:
+        if item is None:
+            super().put(None)
+            self.ended.set()
+        elif not isinstance(item, Idle) and self._laws.admits(item):
+            self.has_kept_messages |= isinstance(item, MessageKept)
+            self.has_effect |= isinstance(item, TextDelta | ToolStarted)
+            self.run_link.writer.put(self.run_link.log, item)

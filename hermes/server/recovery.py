@@ -1,0 +1,164 @@
+"""After a restart: runs that a dead process left behind are settled, or go on where they were.
+
+By default what ran is `interrupted`, and its log says so. With `runs.recovery: resume` the agent
+goes on from the last finished step. What only waited, in a queue or for a decision, waits on.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import time
+from functools import partial
+
+from hermes.core.errors import ApiError
+from hermes.core.events import MessageKept, SegmentEnd, TextDelta, TurnEnded
+from hermes.core.messages import Message
+from hermes.core.run_ports import NewEvent, RunStore
+from hermes.core.runs import LoggedEvent, Run, RunPage, RunQuery, RunStatus
+from hermes.core.turn import Failure, Outcome, TurnResult
+from hermes.runs.work import Ending
+from hermes.server import response_work, session_work
+from hermes.server.asking import let_go_on
+from hermes.server.run_work import SOURCE, work_for
+from hermes.server.seams import Seams
+
+log = logging.getLogger(__name__)
+
+PAGE = 100
+INTERRUPTED = "The gateway stopped while this run was at work; what it did so far is in its log."
+GIVEN_UP = "The gateway stopped each time this run was taken up; it was given up."
+
+
+async def recover(seams: Seams) -> int:
+    """Settle what was left behind; how many runs that were. For the only process of a home."""
+    left = await seams.runs.in_store(lambda store: store.orphans())
+    for run in left:
+        await _settle(seams, run)
+    for run in await _in_state(seams, RunStatus.WAITING_FOR_APPROVAL):
+        seams.runs.hold(run)
+        await _go_on_if_decided(seams, run)
+    for run in await _in_state(seams, RunStatus.QUEUED):
+        await _begin_or_drop(seams, run)
+    return len(left)
+
+
+async def _settle(seams: Seams, run: Run) -> None:
+    settings = seams.run_settings
+    events = await seams.runs.events(run.id, after=0, up_to=run.last_seq)
+    await _complete_session(seams, run, events)
+    if run.is_stop_requested:
+        await _end(seams, run, events, RunStatus.CANCELLED, "Stopped on request.")
+    elif settings.recovery != "resume":
+        await _end(seams, run, events, RunStatus.INTERRUPTED, INTERRUPTED)
+    elif run.attempt >= settings.max_attempts:
+        await _end(seams, run, events, RunStatus.FAILED, GIVEN_UP)
+    else:
+        await seams.runs.in_store(lambda store: store.requeue(run.id))
+
+
+async def _complete_session(seams: Seams, run: Run, events: list[LoggedEvent]) -> None:
+    """The log is written first: what the session lacks of it is added there, each step once."""
+    session_id = run.session_id
+    steps = [each.event.message for each in events if isinstance(each.event, MessageKept)]
+    if session_id is None or run.kind == response_work.KIND or not steps:
+        return
+
+    def add() -> None:
+        sessions = seams.sessions()
+        if sessions is None:
+            return
+        if sessions.get_session(session_id) is None:
+            if run.kind == session_work.KIND:
+                return  # it was deleted meanwhile
+            sessions.create_session(session_id, SOURCE)
+        for step, message in enumerate(steps):
+            sessions.append_message(
+                session_id,
+                message["role"],
+                message.get("content"),
+                tool_calls=message.get("tool_calls"),
+                tool_call_id=message.get("tool_call_id"),
+                tool_name=message.get("tool_name"),
+                run_id=run.id,
+                step=step,
+            )
+
+    await seams.storage.run(add)
+
+
+async def _end(
+    seams: Seams, run: Run, events: list[LoggedEvent], status: RunStatus, why: str
+) -> None:
+    """Write the end that the dead process could not write any more."""
+    at = time.time()
+    is_failed = status is RunStatus.FAILED
+    result = TurnResult(
+        text=_unfinished_text(events),
+        outcome=Outcome.FAILED if is_failed else Outcome.INTERRUPTED,
+        error=why,
+        failure=Failure(code="worker_lost") if is_failed else None,
+        messages=_said(events),
+    )
+
+    async def read_leg() -> list[LoggedEvent]:
+        return events
+
+    try:
+        ending = Ending(result=result, status=status, at=at, read_leg=read_leg)
+        await work_for(seams, run).end(run, ending)
+    except (ApiError, KeyError):
+        # What it was to continue is gone; the run itself is settled all the same.
+        log.exception("answer of a lost run not stored", extra={"run_id": run.id})
+    last = NewEvent(run.id, run.last_seq + 1, at, TurnEnded(result, status.value))
+    await asyncio.wrap_future(await seams.runs.in_store(lambda store: store.finish(status, last)))
+
+
+def _said(events: list[LoggedEvent]) -> list[Message]:
+    return [each.event.message for each in events if isinstance(each.event, MessageKept)]
+
+
+def _unfinished_text(events: list[LoggedEvent]) -> str:
+    """What the model had said of the step that was cut off."""
+    said: list[str] = []
+    for each in events:
+        if isinstance(each.event, TextDelta):
+            said.append(each.event.text)
+        elif isinstance(each.event, SegmentEnd | MessageKept):
+            said.clear()
+    return "".join(said)
+
+
+async def _go_on_if_decided(seams: Seams, run: Run) -> None:
+    """The process may have died between a decision and its consequence."""
+    waiting = await seams.runs.in_store(lambda store: store.waiting(run.id))
+    if waiting is not None:
+        await let_go_on(seams, waiting, work_for(seams, run), by="client")
+
+
+async def _begin_or_drop(seams: Seams, run: Run) -> None:
+    """Whoever waited for a run that stops with its client has left."""
+    if run.disconnect.grace is None or run.attempt > 0:
+        seams.runs.go_on(run, work_for(seams, run))
+    else:
+        await seams.runs.stop(run.id)
+
+
+def _page(query: RunQuery, store: RunStore) -> RunPage | None:
+    return store.page(query)
+
+
+async def _in_state(seams: Seams, status: RunStatus) -> list[Run]:
+    """All runs in a state, the oldest first."""
+    found: list[Run] = []
+    after: str | None = None
+    while True:
+        query = RunQuery(owner=None, limit=PAGE, after=after, statuses=frozenset({status}))
+        page = await seams.runs.in_store(partial(_page, query))
+        if page is None or not page.runs:
+            break
+        found += page.runs
+        after = page.runs[-1].id
+        if not page.has_more:
+            break
+    return found[::-1]
