@@ -8,15 +8,31 @@ import sys
 from collections.abc import Sequence
 from datetime import UTC, datetime
 from pathlib import Path
+from typing import Protocol, TypeVar
 
-from bench import startup
+from bench import durable_log, response_chain, scenarios, session_turns, startup
+from bench.outcomes import FULL, QUICK, Effort, Outcome
 from bench.processes import ChildFailed
 from bench.report import Results, as_text, write_json
-from bench.scenarios import FULL, QUICK, SCENARIOS, play
 
 _RESULTS = Path(__file__).resolve().parent / "results"
 _STARTUP = "startup"
-_NAMES = ", ".join([*(scenario.name for scenario in SCENARIOS), _STARTUP])
+
+
+class _Case(Protocol):
+    @property
+    def name(self) -> str: ...
+
+
+Case = TypeVar("Case", bound=_Case)
+
+_MEASURED: tuple[_Case, ...] = (
+    *scenarios.SCENARIOS,
+    *durable_log.CASES,
+    *session_turns.CASES,
+    *response_chain.CASES,
+)
+_NAMES = ", ".join([*(case.name for case in _MEASURED), _STARTUP])
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -48,7 +64,7 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument(
         "--calibrate",
         action="store_true",
-        help="seat a second relay instead of the gateway: ratios show the noise of this machine",
+        help="play every reference against itself: the ratios show the noise of this machine",
     )
     return parser
 
@@ -60,18 +76,40 @@ def _stop(number: int, frame: object) -> None:
 
 def _run(options: argparse.Namespace) -> Results:
     effort = QUICK if options.quick else FULL
-    rival = "relay" if options.calibrate else "gateway"
     started_at = datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
     only = options.only or ""
-    chosen = [scenario for scenario in SCENARIOS if scenario.name.startswith(only)]
-    wants_startup = _STARTUP.startswith(only) and rival == "gateway"
-    if not chosen and not wants_startup:
+    if options.calibrate:
+        return Results(started_at, _calibrate(only, effort), None)
+    wants_startup = _STARTUP.startswith(only)
+    outcomes = _measure(only, effort)
+    if not outcomes and not wants_startup:
         raise ChildFailed(f"nothing is called {only!r}; there are {_NAMES}")
-    outcomes = play(chosen, effort, rival=rival, announce=_announce) if chosen else []
     if not wants_startup:
-        return Results(started_at, rival, outcomes, None)
+        return Results(started_at, outcomes, None)
     _announce("cold start")
-    return Results(started_at, rival, outcomes, startup.measure(effort.starts))
+    return Results(started_at, outcomes, startup.measure(effort.starts))
+
+
+def _calibrate(only: str, effort: Effort) -> list[Outcome]:
+    chosen = _chosen(scenarios.SCENARIOS, only)
+    return scenarios.play([*map(scenarios.calibrating, chosen)], effort, _announce)
+
+
+def _measure(only: str, effort: Effort) -> list[Outcome]:
+    outcomes: list[Outcome] = []
+    if chat := _chosen(scenarios.SCENARIOS, only):
+        outcomes += scenarios.play(chat, effort, _announce)
+    if logs := _chosen(durable_log.CASES, only):
+        outcomes += durable_log.play(logs, effort, _announce)
+    if turns := _chosen(session_turns.CASES, only):
+        outcomes += session_turns.play(turns, effort, _announce)
+    if chains := _chosen(response_chain.CASES, only):
+        outcomes += response_chain.play(chains, effort, _announce)
+    return outcomes
+
+
+def _chosen(cases: Sequence[Case], only: str) -> list[Case]:
+    return [case for case in cases if case.name.startswith(only)]
 
 
 def _announce(title: str) -> None:

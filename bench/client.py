@@ -7,9 +7,12 @@ from __future__ import annotations
 
 import asyncio
 import re
+from collections.abc import Mapping
 from dataclasses import dataclass
 from time import perf_counter
-from typing import cast
+from typing import Any, cast
+
+import orjson
 
 _FIRST_TOKEN = re.compile(rb'"content": ?"[^"]')
 _STATUS = re.compile(rb"HTTP/1\.1 (\d{3}) ")
@@ -130,6 +133,19 @@ async def connect(port: int) -> Connection:
     loop = asyncio.get_running_loop()
     _, connection = await loop.create_connection(lambda: Connection(loop), "127.0.0.1", port)
     return connection
+
+
+def post(path: str, body: Mapping[str, Any], headers: Mapping[str, str]) -> bytes:
+    """A request with a JSON body, ready to be sent."""
+    payload = orjson.dumps(body)
+    named = {
+        "Host": "127.0.0.1",
+        "Content-Type": "application/json",
+        "Content-Length": len(payload),
+        **headers,
+    }
+    lines = [f"POST {path} HTTP/1.1", *(f"{name}: {value}" for name, value in named.items())]
+    return "\r\n".join([*lines, "\r\n"]).encode() + payload
 
 
 def take_apart(raw: bytes) -> tuple[int, bytes]:

@@ -10,14 +10,13 @@ import json
 import math
 import sys
 from collections.abc import Iterator, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
 from itertools import count
 
-import orjson
 import uvloop
 
 from bench.answers import Script, Verdict, judge_completion, judge_stream
-from bench.client import Connection, Exchange, connect, take_apart
+from bench.client import Connection, Exchange, connect, post, take_apart
 
 _PATH = "/v1/chat/completions"
 _OPEN_AT_ONCE = 16
@@ -34,6 +33,7 @@ class Order:
     stream: bool
     clients: int
     seconds: float
+    headers: dict[str, str] = field(default_factory=dict)
     on_time_seconds: float | None = None
 
 
@@ -81,9 +81,8 @@ def _requests(order: Order) -> Iterator[bytes]:
     """Every request opens another conversation, as different users would."""
     for number in count():
         message = {"role": "user", "content": f"Say your words, please. ({number:09d})"}
-        body = orjson.dumps({"model": order.model, "stream": order.stream, "messages": [message]})
-        head = f"POST {_PATH} HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Type: application/json\r\n"
-        yield f"{head}Content-Length: {len(body)}\r\n\r\n".encode() + body
+        body = {"model": order.model, "stream": order.stream, "messages": [message]}
+        yield post(_PATH, body, order.headers)
 
 
 def _give_up(connections: Sequence[Connection]) -> None:

@@ -11,7 +11,8 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
-from bench.scenarios import ON_TIME_FACTOR, ON_TIME_GRACE_SECONDS, Outcome, Pair
+from bench.outcomes import Outcome, Pair
+from bench.scenarios import ON_TIME_FACTOR, ON_TIME_GRACE_SECONDS
 from bench.startup import Startup
 
 METRICS = {
@@ -28,14 +29,22 @@ METRICS = {
     "slowest_seconds": ("slowest stream, s", ",.2f"),
     "memory_kib_per_stream": ("memory per stream, KiB", ",.1f"),
     "threads": ("threads at the peak", ",.0f"),
+    "events_per_second": ("events/s", ",.0f"),
+    "visible_p50_ms": ("emitted to visible p50, ms", ",.2f"),
+    "visible_p95_ms": ("emitted to visible p95, ms", ",.2f"),
+    "rows_per_event": ("rows written per event", ",.3f"),
+    "cpu_us_per_event": ("CPU per event, µs", ",.1f"),
+    "bytes_per_turn": ("bytes per turn", ",.0f"),
+    "responses_bytes": ("of which in responses.db", ",.0f"),
+    "runs_bytes": ("of which in runs.db", ",.0f"),
 }
 
 
 @dataclass(frozen=True, slots=True)
 class Target:
-    """What the gateway promises for one metric: a ratio to the relay, or a count of its own."""
+    """What is promised for one metric: a ratio to the reference, or a count of its own."""
 
-    scenario: str
+    name: str
     metric: str
     at_most_ratio: float | None = None
     at_least: float | None = None
@@ -47,16 +56,20 @@ TARGETS = (
     Target("stream-1", "cpu_us_per_token", at_most_ratio=2.0),
     Target("stream-32", "cpu_us_per_token", at_most_ratio=2.0),
     Target("slow-300", "on_time", at_least=300),
+    Target("durable-1", "cpu_us_per_token", at_most_ratio=3.0),
+    Target("durable-32", "cpu_us_per_token", at_most_ratio=3.0),
+    Target("turn-5000", "latency_p50_ms", at_most_ratio=1.5),
+    Target("chain-50", "bytes_per_turn", at_most_ratio=1.2),
 )
 
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """One metric of one scenario: medians over the rounds, and the ratios of the pairs."""
+    """One metric of one measurement: medians over the rounds, and the ratios of the pairs."""
 
     metric: str
-    relay: float
-    gateway: float
+    reference: float
+    measured: float
     ratios: list[float]
 
     @property
@@ -78,14 +91,13 @@ class Results:
     """Everything one run of the bench found out."""
 
     started_at: str
-    rival: str
     outcomes: list[Outcome]
     startup: Startup | None
 
     @property
     def problems(self) -> list[str]:
         return [
-            f"{outcome.scenario.name}: {problem}"
+            f"{outcome.name}: {problem}"
             for outcome in self.outcomes
             for problem in outcome.problems
         ]
@@ -95,25 +107,27 @@ def rows_of(pairs: Sequence[Pair]) -> list[Row]:
     return [
         Row(
             metric=metric,
-            relay=statistics.median(pair.relay[metric] for pair in pairs),
-            gateway=statistics.median(pair.gateway[metric] for pair in pairs),
-            ratios=[p.gateway[metric] / p.relay[metric] for p in pairs if p.relay[metric] > 0],
+            reference=statistics.median(pair.reference[metric] for pair in pairs),
+            measured=statistics.median(pair.measured[metric] for pair in pairs),
+            ratios=[
+                pair.measured[metric] / pair.reference[metric]
+                for pair in pairs
+                if pair.reference[metric] > 0
+            ],
         )
-        for metric in pairs[0].relay
+        for metric in pairs[0].reference
     ]
 
 
 def check_targets(outcomes: Sequence[Outcome]) -> list[Checked]:
-    played = {outcome.scenario.name: outcome for outcome in outcomes}
-    return [
-        _check(target, played[target.scenario]) for target in TARGETS if target.scenario in played
-    ]
+    played = {outcome.name: outcome for outcome in outcomes}
+    return [_check(target, played[target.name]) for target in TARGETS if target.name in played]
 
 
 def _check(target: Target, outcome: Outcome) -> Checked:
     if target.at_least is not None:
         # The worst round counts: one starved stream is one too many.
-        worst = min(pair.gateway[target.metric] for pair in outcome.pairs)
+        worst = min(pair.measured[target.metric] for pair in outcome.pairs)
         return Checked(target, worst >= target.at_least, f"{worst:.0f} in the worst round")
     ratio = next(row.ratio for row in rows_of(outcome.pairs) if row.metric == target.metric)
     is_met = ratio is not None and ratio <= (target.at_most_ratio or 0)
@@ -121,7 +135,7 @@ def _check(target: Target, outcome: Outcome) -> Checked:
 
 
 def as_text(results: Results) -> str:
-    blocks = [_scenario_block(outcome, results.rival) for outcome in results.outcomes]
+    blocks = [_block(outcome) for outcome in results.outcomes]
     if results.startup is not None:
         blocks.append(_startup_block(results.startup))
     blocks.append(_targets_block(results))
@@ -130,17 +144,17 @@ def as_text(results: Results) -> str:
     return "\n\n".join(blocks)
 
 
-def _scenario_block(outcome: Outcome, rival: str) -> str:
-    head = ("", "relay", rival, "ratio", "spread")
+def _block(outcome: Outcome) -> str:
+    head = ("", *outcome.sides, "ratio", "spread")
     lines = [head, *(_cells(row) for row in rows_of(outcome.pairs))]
-    return "\n".join([outcome.scenario.title, *_align(lines)])
+    return "\n".join([f"{outcome.title} ({outcome.name})", *_align(lines)])
 
 
 def _cells(row: Row) -> tuple[str, ...]:
     label, form = METRICS[row.metric]
     ratio = "-" if row.ratio is None else f"{row.ratio:.2f}x"
     spread = f"{min(row.ratios):.2f} to {max(row.ratios):.2f}" if row.ratios else "-"
-    return label, format(row.relay, form), format(row.gateway, form), ratio, spread
+    return label, format(row.reference, form), format(row.measured, form), ratio, spread
 
 
 def _align(lines: Sequence[Sequence[str]]) -> list[str]:
@@ -178,25 +192,25 @@ def _target_cells(checked: Checked) -> tuple[str, ...]:
     label, _ = METRICS[target.metric]
     wish = f"<= {target.at_most_ratio:g}x" if target.at_most_ratio else f">= {target.at_least:g}"
     verdict = "met" if checked.is_met else "NOT MET"
-    return f"{target.scenario}: {label}", wish, checked.found, verdict
+    return f"{target.name}: {label}", wish, checked.found, verdict
 
 
 def as_json(results: Results) -> dict[str, Any]:
     return {
         "started_at": results.started_at,
         "machine": _machine(),
-        "rival": results.rival,
-        "scenarios": [_scenario_json(outcome) for outcome in results.outcomes],
+        "measurements": [_outcome_json(outcome) for outcome in results.outcomes],
         "startup": None if results.startup is None else asdict(results.startup),
         "targets": [asdict(checked) for checked in check_targets(results.outcomes)],
         "problems": results.problems,
     }
 
 
-def _scenario_json(outcome: Outcome) -> dict[str, Any]:
+def _outcome_json(outcome: Outcome) -> dict[str, Any]:
     rows = [asdict(row) | {"ratio": row.ratio} for row in rows_of(outcome.pairs)]
-    pairs = [asdict(pair) for pair in outcome.pairs]
-    return asdict(outcome.scenario) | {"metrics": rows, "rounds": pairs}
+    rounds = [asdict(pair) for pair in outcome.pairs]
+    named = {"name": outcome.name, "title": outcome.title, "sides": outcome.sides}
+    return named | {"metrics": rows, "rounds": rounds}
 
 
 def _machine() -> dict[str, Any]:

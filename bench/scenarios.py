@@ -1,7 +1,7 @@
-"""What is measured: the scenarios, and how a round of one is played and turned into numbers.
+"""Chat completions under load: the scenarios, and how a round of one is turned into numbers.
 
-Rounds alternate between relay and gateway and change who begins, so that a slow moment of the
-machine hits both; a ratio is always that of two neighbouring rounds.
+Rounds alternate between two servers and change who begins, so that a slow moment of the machine
+hits both; a ratio is always that of two neighbouring rounds.
 """
 
 from __future__ import annotations
@@ -9,14 +9,15 @@ from __future__ import annotations
 import json
 import select
 import subprocess
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 
 from bench.answers import Script
 from bench.load import Order, Seen
+from bench.outcomes import Announce, Effort, Numbers, Outcome, Pair
 from bench.processes import ChildFailed, Server, load_generator, running
-from bench.servers import SEATS, seated, upstream
+from bench.servers import seated, upstream
 
 ON_TIME_FACTOR = 1.25
 ON_TIME_GRACE_SECONDS = 1.0
@@ -24,8 +25,22 @@ _WARM_UP_SECONDS = 0.4
 _WARM_UP_CLIENTS = 8
 _SAMPLE_SECONDS = 0.05
 
-Numbers = dict[str, float]
-"""The numbers of one round; the keys are those of `bench.report.METRICS`."""
+
+@dataclass(frozen=True, slots=True)
+class Seat:
+    """One side of a match: what it is called, which server takes it, how it is asked."""
+
+    label: str
+    server: str
+    headers: Mapping[str, str] = field(default_factory=dict)
+
+
+_AGAINST_RELAY = (Seat("relay", "relay"), Seat("gateway", "gateway"))
+# The gateway against itself. A run that may outlive its client is a durable one.
+_AGAINST_MEMORY = (
+    Seat("from memory", "gateway"),
+    Seat("durable", "gateway", {"X-Hermes-Disconnect": "detach"}),
+)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -37,26 +52,13 @@ class Scenario:
     model: str
     stream: bool
     clients: int
+    seats: tuple[Seat, Seat] = _AGAINST_RELAY
     is_slow: bool = False
 
     @property
     def on_time_seconds(self) -> float:
         """A slow stream is on time within a quarter more than it must take, and one second."""
         return ON_TIME_FACTOR * Script.of_model(self.model).shortest_seconds + ON_TIME_GRACE_SECONDS
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Effort:
-    """How much is done: pairs of rounds, the seconds of each, cold starts."""
-
-    pairs: int
-    slow_pairs: int
-    seconds: float
-    starts: int
-
-
-FULL = Effort(pairs=7, slow_pairs=3, seconds=1.5, starts=5)
-QUICK = Effort(pairs=2, slow_pairs=1, seconds=0.5, starts=1)
 
 
 def _plain(clients: int) -> Scenario:
@@ -69,6 +71,11 @@ def _stream(clients: int) -> Scenario:
     title = f"stream of 100 tokens, {_clients(clients)}"
     name = f"stream-{clients}"
     return Scenario(name=name, title=title, model="tokens-100", stream=True, clients=clients)
+
+
+def _durable(clients: int) -> Scenario:
+    title = f"the same stream as a durable run, {_clients(clients)}"
+    return replace(_stream(clients), name=f"durable-{clients}", title=title, seats=_AGAINST_MEMORY)
 
 
 def _clients(clients: int) -> str:
@@ -88,37 +95,25 @@ SCENARIOS = (
         clients=300,
         is_slow=True,
     ),
+    _durable(1),
+    _durable(32),
 )
 
 
-@dataclass(frozen=True, slots=True)
-class Pair:
-    """Two neighbouring rounds."""
-
-    relay: Numbers
-    gateway: Numbers
+def calibrating(scenario: Scenario) -> Scenario:
+    """The reference against itself, which shows the noise of the machine."""
+    reference, _ = scenario.seats
+    return replace(scenario, seats=(reference, reference))
 
 
-@dataclass(frozen=True, slots=True)
-class Outcome:
-    """All rounds of a scenario, and what was wrong in any of them."""
-
-    scenario: Scenario
-    pairs: list[Pair] = field(default_factory=list)
-    problems: list[str] = field(default_factory=list)
-
-
-def play(
-    scenarios: Sequence[Scenario], effort: Effort, *, rival: str, announce: Callable[[str], None]
-) -> list[Outcome]:
-    """Play every scenario. `rival` takes the gateway's seat: `gateway`, or `relay` to calibrate."""
+def play(scenarios: Sequence[Scenario], effort: Effort, announce: Announce) -> list[Outcome]:
     with ExitStack() as stack:
         provider = stack.enter_context(running(upstream()))
         load = Load(stack.enter_context(load_generator()))
         outcomes = []
         for scenario in scenarios:
             announce(scenario.title)
-            outcomes.append(Match(scenario, provider.base_url, load, rival).play(effort))
+            outcomes.append(Match(scenario, provider.base_url, load).play(effort))
         return outcomes
 
 
@@ -150,17 +145,18 @@ class Load:
 
 
 class Match:
-    """One scenario between the relay and its rival."""
+    """One scenario between the two servers of its seats."""
 
-    def __init__(self, scenario: Scenario, upstream_url: str, load: Load, rival: str) -> None:
+    def __init__(self, scenario: Scenario, upstream_url: str, load: Load) -> None:
         self._scenario = scenario
         self._upstream_url = upstream_url
         self._load = load
-        self._rival = rival
 
     def play(self, effort: Effort) -> Outcome:
-        outcome = Outcome(self._scenario)
-        if self._scenario.is_slow:
+        scenario = self._scenario
+        reference, measured = scenario.seats
+        outcome = Outcome(scenario.name, scenario.title, (reference.label, measured.label))
+        if scenario.is_slow:
             for number in range(effort.slow_pairs):
                 with self._servers() as servers:
                     self._play_pair(number, servers, 0.0, outcome)
@@ -171,35 +167,40 @@ class Match:
         return outcome
 
     @contextmanager
-    def _servers(self) -> Iterator[dict[str, Server]]:
+    def _servers(self) -> Iterator[list[Server]]:
+        """One for each seat, in their order."""
         with ExitStack() as stack:
-            servers = {}
-            for seat, kind in zip(SEATS, ("relay", self._rival), strict=True):
-                server = stack.enter_context(seated(kind, self._upstream_url, self._scenario.model))
-                warm_up = self._order(server, min(_WARM_UP_CLIENTS, self._scenario.clients))
-                self._load.play(warm_up, server)
-                servers[seat] = server
+            servers = []
+            for seat in self._scenario.seats:
+                started = seated(seat.server, self._upstream_url, self._scenario.model)
+                server = stack.enter_context(started)
+                clients = min(_WARM_UP_CLIENTS, self._scenario.clients)
+                self._load.play(self._order(seat, server, clients), server)
+                servers.append(server)
             yield servers
 
     def _play_pair(
-        self, number: int, servers: dict[str, Server], seconds: float, outcome: Outcome
+        self, number: int, servers: Sequence[Server], seconds: float, outcome: Outcome
     ) -> None:
-        numbers: dict[str, Numbers] = {}
-        for seat in SEATS if number % 2 == 0 else reversed(SEATS):
-            server = servers[seat]
-            order = self._order(server, self._scenario.clients, seconds)
+        numbers: list[Numbers] = [{}, {}]
+        for side in (0, 1) if number % 2 == 0 else (1, 0):
+            seat, server = self._scenario.seats[side], servers[side]
+            order = self._order(seat, server, self._scenario.clients, seconds)
             seen, cost = self._load.play(order, server)
-            numbers[seat] = _numbers(self._scenario, seen, cost)
-            outcome.problems.extend(_problems(seat, seen))
-        outcome.pairs.append(Pair(**numbers))
+            numbers[side] = _numbers(self._scenario, seen, cost)
+            outcome.problems.extend(_problems(seat.label, seen))
+        outcome.pairs.append(Pair(*numbers))
 
-    def _order(self, server: Server, clients: int, seconds: float = _WARM_UP_SECONDS) -> Order:
+    def _order(
+        self, seat: Seat, server: Server, clients: int, seconds: float = _WARM_UP_SECONDS
+    ) -> Order:
         return Order(
             port=server.port,
             model=self._scenario.model,
             stream=self._scenario.stream,
             clients=clients,
             seconds=seconds,
+            headers=dict(seat.headers),
             on_time_seconds=self._scenario.on_time_seconds if self._scenario.is_slow else None,
         )
 

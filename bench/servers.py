@@ -10,8 +10,6 @@ from pathlib import Path
 
 from bench.processes import ChildFailed, Launch, Server, free_port, running
 
-SEATS = ("relay", "gateway")
-
 
 def upstream() -> Launch:
     port = free_port()
@@ -47,10 +45,10 @@ def _hermes() -> Path:
 
 
 @contextmanager
-def seated(seat: str, upstream_url: str, model: str) -> Iterator[Server]:
-    """The server that takes this seat, fresh, and for the gateway with an empty home folder."""
+def seated(kind: str, upstream_url: str, model: str) -> Iterator[Server]:
+    """A fresh server, `relay` or `gateway`, which has an empty home folder."""
     with tempfile.TemporaryDirectory(prefix="hermes-bench-") as home:
-        if seat == "relay":
+        if kind == "relay":
             launch = relay(upstream_url)
         else:
             launch = gateway(upstream_url, model, Path(home))

@@ -4,18 +4,23 @@ from __future__ import annotations
 
 import asyncio
 import json
+import sqlite3
 import sys
+from contextlib import closing
 from pathlib import Path
 
 import orjson
 import pytest
 
+from bench import durable_log, session_turns
 from bench.answers import Script, judge_completion, judge_stream
-from bench.client import Connection, take_apart
+from bench.client import Connection, post, take_apart
 from bench.load import Order, percentile, run_round
+from bench.outcomes import Effort, Outcome, Pair
 from bench.processes import ChildFailed, Launch, free_port, running
-from bench.report import Results, as_text, check_targets, rows_of, write_json
-from bench.scenarios import SCENARIOS, Outcome, Pair
+from bench.report import METRICS, Results, as_text, check_targets, rows_of, write_json
+from bench.response_chain import used_bytes
+from bench.scenarios import SCENARIOS, calibrating
 from bench.servers import seated, upstream
 from bench.startup import Import, parse_import_times
 from bench.upstream import prepare
@@ -146,18 +151,17 @@ def test_import_times_are_read_from_pythons_own_report() -> None:
 
 
 def _outcome(gateway_cpu: float) -> Outcome:
-    scenario = next(one for one in SCENARIOS if one.name == "stream-1")
     pairs = [
-        Pair(relay={"cpu_us_per_token": cpu}, gateway={"cpu_us_per_token": gateway_cpu * cpu})
+        Pair({"cpu_us_per_token": cpu}, {"cpu_us_per_token": gateway_cpu * cpu})
         for cpu in (10.0, 12.0, 20.0)
     ]
-    return Outcome(scenario, pairs)
+    return Outcome("stream-1", "a stream", ("relay", "gateway"), pairs)
 
 
 def test_a_ratio_is_the_median_of_neighbouring_rounds() -> None:
     (row,) = rows_of(_outcome(1.5).pairs)
 
-    assert (row.relay, row.gateway, row.ratio) == (12.0, 18.0, 1.5)
+    assert (row.reference, row.measured, row.ratio) == (12.0, 18.0, 1.5)
 
 
 @pytest.mark.parametrize(("ratio", "is_met"), [(2.0, True), (2.1, False)])
@@ -168,11 +172,60 @@ def test_a_target_is_met_up_to_its_ratio(ratio: float, is_met: bool) -> None:
 def test_results_can_be_read_and_kept(tmp_path: Path) -> None:
     outcome = _outcome(1.5)
     outcome.problems.append("gateway: 1 of 3 answers were wrong: status 500")
-    results = Results("2030-01-01T00:00:00Z", "gateway", [outcome], None)
+    results = Results("2030-01-01T00:00:00Z", [outcome], None)
 
     write_json(results, tmp_path / "new" / "results.json")
     kept = json.loads((tmp_path / "new" / "results.json").read_text())
 
-    assert kept["scenarios"][0]["metrics"][0]["ratio"] == 1.5
+    assert kept["measurements"][0]["metrics"][0]["ratio"] == 1.5
     assert kept["problems"] == ["stream-1: gateway: 1 of 3 answers were wrong: status 500"]
     assert "status 500" in as_text(results)
+
+
+def test_a_calibration_plays_the_reference_against_itself() -> None:
+    durable = next(one for one in SCENARIOS if one.name == "durable-1")
+
+    reference, measured = calibrating(durable).seats
+
+    assert reference == measured == durable.seats[0]
+
+
+def test_a_request_is_what_an_http_server_reads() -> None:
+    raw = post("/v1/runs", {"input": "Hi"}, {"X-Hermes-Disconnect": "detach"})
+    head, _, body = raw.partition(b"\r\n\r\n")
+
+    assert head.startswith(b"POST /v1/runs HTTP/1.1\r\n")
+    assert b"\r\nContent-Length: 14\r\n" in head
+    assert b"\r\nX-Hermes-Disconnect: detach" in head
+    assert json.loads(body) == {"input": "Hi"}
+
+
+@pytest.mark.parametrize("is_paced", [True, False])
+def test_every_event_of_the_durable_log_is_seen(is_paced: bool) -> None:
+    effort = Effort(pairs=1, slow_pairs=1, seconds=0.1, starts=0)
+
+    [outcome] = durable_log.play([durable_log.Case(3, is_paced)], effort, lambda _: None)
+
+    [pair] = outcome.pairs
+    assert outcome.problems == []
+    assert set(pair.measured) == set(pair.reference) <= set(METRICS)
+    assert 0 < pair.measured["rows_per_event"] <= 1
+
+
+def test_a_prepared_session_is_summarised_as_it_would_be_by_then() -> None:
+    assert session_turns.told_messages(9) == 18
+    assert session_turns.told_messages(200) == 400
+    assert session_turns.told_messages(201) == 40
+    assert session_turns.told_messages(4_999) <= 400
+
+
+def test_only_pages_in_use_count(tmp_path: Path) -> None:
+    path = tmp_path / "some.db"
+    with closing(sqlite3.connect(path, isolation_level=None)) as connection:
+        connection.execute("CREATE TABLE texts (text)")
+        empty = used_bytes(path)
+        connection.execute("INSERT INTO texts VALUES (?)", ("word" * 25_000,))
+        assert used_bytes(path) - empty >= 90_000
+        connection.execute("DELETE FROM texts")
+
+    assert used_bytes(path) == empty
