@@ -20,6 +20,7 @@ from hermes.core.events import (
     RunQueued,
     RunStarted,
     SegmentEnd,
+    SteerAccepted,
     Steered,
     TextDelta,
     ToolFinished,
@@ -84,6 +85,7 @@ class Screen:
                 | MessageKept()
                 | ApprovalRequested()
                 | ApprovalDecided()
+                | SteerAccepted()
                 | Steered()
                 | RunQueued()
                 | RunStarted()

@@ -147,6 +147,7 @@ class APIServerAdapter:
             run_turn=lambda call, feed, agent_ref: self.seams.run_turn(call, feed, agent_ref),
             settings=self._run_settings,
             gate=self._gate,
+            is_closing=lambda: self.running.is_draining,
         )
         self.seams = self._fill_seams()
 
@@ -156,6 +157,7 @@ class APIServerAdapter:
 
     async def recover(self) -> int:
         """For the start: runs that a dead process left behind are settled, or go on."""
+        await self._storage.run(self._response_store.settle_unfinished)
         return await recover(self.seams)
 
     def keep_runs(self) -> None:
@@ -340,6 +342,7 @@ class APIServerAdapter:
         record: NewRecord | None = None,
         headers: Mapping[str, str] | None = None,
         dialect: Dialect = CONTRACT_DIALECT,
+        on_asking: Callable[[TurnResult], Awaitable[None]] | None = None,
     ) -> web.StreamResponse:
         return await write_responses(
             request,
@@ -359,6 +362,7 @@ class APIServerAdapter:
             headers=headers or {},
             keepalive=self._keepalive(),
             dialect=dialect,
+            on_asking=on_asking,
         )
 
     def _keepalive(self) -> float:
@@ -510,4 +514,5 @@ class APIServerAdapter:
             record=stream.record,
             headers=stream.headers,
             dialect=stream.dialect,
+            on_asking=stream.keep_asking,
         )

@@ -33,6 +33,7 @@ from hermes.core.events import (
     RunQueued,
     RunStarted,
     SegmentEnd,
+    SteerAccepted,
     Steered,
     TextDelta,
     ToolFinished,
@@ -108,7 +109,7 @@ def fire(event: Event, callbacks: Callbacks) -> None:
             _call(callbacks.notice_callback, code, message)
         case MessageKept() | ApprovalRequested() | ApprovalDecided() | Steered():
             _call(callbacks.event_callback, event)
-        case Idle() | RunQueued() | RunStarted() | TurnPaused() | TurnEnded():
+        case Idle() | RunQueued() | RunStarted() | SteerAccepted() | TurnPaused() | TurnEnded():
             pass
         case _:
             assert_never(event)

@@ -104,6 +104,14 @@ class ApprovalDecided:
 
 
 @dataclass(frozen=True, slots=True)
+class SteerAccepted:
+    """Somebody said something while the agent worked; it will hear it at the next safe point."""
+
+    steer_id: str
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
 class Steered:
     """The agent has been told what somebody said while it worked."""
 
@@ -157,6 +165,7 @@ Event = (
     | MessageKept
     | ApprovalRequested
     | ApprovalDecided
+    | SteerAccepted
     | Steered
     | RunQueued
     | RunStarted

@@ -92,16 +92,6 @@ class SessionStore(Transcript, Protocol):
         """How many there are behind the message with this id."""
 
 
-class EventLogs(Protocol):
-    """The events of streamed responses, as the bytes that were sent."""
-
-    def append(self, response_id: str, frames: bytes) -> None:
-        """Add to the end of a log; returns at once, and is written later."""
-
-    def read(self, response_id: str) -> bytes:
-        """Everything appended so far; empty when there is no log. May block."""
-
-
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ConversationHead:
     """A conversation without its items."""
@@ -155,9 +145,6 @@ class ConversationStore(Protocol):
 
 class ResponseRecords(Protocol):
     """Stored responses and all that hangs on them. Every call may block."""
-
-    @property
-    def events(self) -> EventLogs: ...
 
     @property
     def conversations(self) -> ConversationStore: ...

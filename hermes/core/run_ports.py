@@ -68,6 +68,12 @@ class RunStore(Protocol):
     def find(self, resource_id: str, *, owner: str | None = None) -> Run | None:
         """The run that made this completion or response; the newest, if there are several."""
 
+    def add_resource(self, run_id: str, resource_id: str) -> None:
+        """A run that goes on makes another completion or response: `find` knows that one too."""
+
+    def unfinished(self, status: RunStatus) -> list[Run]:
+        """All runs that are queued, or that wait for approval; the oldest first."""
+
     def page(self, query: RunQuery) -> RunPage | None:
         """None when there is no run `query.after`."""
 
@@ -127,6 +133,9 @@ class RunStore(Protocol):
 
     def finish(self, status: RunStatus, last: NewEvent) -> Future[None]:
         """The end of a run: its state, its answer and its last event, a `TurnEnded`, at once.
+
+        What its input has under `request`, also inside `later`, is dropped: it may be large, and is
+        only needed to run it.
 
         Returns at once, like `append`, and fails like it.
         """

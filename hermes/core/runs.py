@@ -185,8 +185,7 @@ class Submitted:
 class RunQuery:
     """Which runs are wanted, newest first."""
 
-    owner: str | None
-    """None: whoever they belong to."""
+    owner: str
     limit: int
     after: str | None = None
     """The id of the last run of the page before."""

@@ -63,6 +63,7 @@ class Runs:
         run_turn: RunTurn,
         settings: RunSettings,
         gate: Gate,
+        is_closing: Callable[[], bool] = lambda: False,
     ) -> None:
         """`store` gives the store, with this process registered as its worker. May block."""
         self._store = store
@@ -79,13 +80,12 @@ class Runs:
             turnstile=self._turnstile,
             run_turn=run_turn,
             max_seconds=settings.max_seconds,
-            is_resumed_later=lambda: self._is_closing and settings.recovery == "resume",
+            is_resumed_later=lambda: is_closing() and settings.recovery == "resume",
         )
         self._live: dict[str, LiveRun] = {}
         self._tasks: set[asyncio.Task[None]] = set()
         self._keepers: list[asyncio.Task[object]] = []
         self._lasting: dict[str, tuple[Grant, ...]] = {}
-        self._is_closing = False
 
     async def in_store(self, job: Callable[[RunStore], T]) -> T:
         """Do something with the store, off the event loop."""
@@ -183,6 +183,8 @@ class Runs:
                 "approval, or is done. Nothing was passed on.",
                 code="run_not_steerable",
             )
+        # Whoever is told that it was accepted can rely on it.
+        await asyncio.wrap_future(live.feed.run_link.flushed())
         return steer
 
     # --- approvals ----------------------------------------------------------------------------
@@ -206,6 +208,12 @@ class Runs:
             store.pause(NewEvent(new.id, len(events) + 1, at, TurnPaused(result))).result()
 
         await self.in_store(keep)
+
+    async def load_grants(self, owners: Sequence[str]) -> None:
+        """For the start: what was approved for good."""
+        self._lasting = await self.in_store(
+            lambda store: {owner: store.grants(owner, None) for owner in owners}
+        )
 
     def lasting_grants(self, owner: str) -> tuple[Grant, ...]:
         """What a key may always do, for turns that ask no store."""
@@ -266,13 +274,8 @@ class Runs:
         """Have something done until `close`."""
         self._keepers.append(asyncio.get_running_loop().create_task(work))
 
-    def closing(self) -> None:
-        """From now on what is interrupted was interrupted by the end of this process."""
-        self._is_closing = True
-
     async def close(self, within: float = CLOSE_SECONDS) -> None:
         """Let what runs end and be stored; what waits is left for the next process."""
-        self.closing()
         for keeper in self._keepers:
             keeper.cancel()
         await asyncio.gather(*self._keepers, return_exceptions=True)

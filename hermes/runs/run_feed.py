@@ -3,26 +3,30 @@
 from __future__ import annotations
 
 import asyncio
-from dataclasses import dataclass
+from concurrent.futures import Future
 
-from hermes.core.events import Idle, Laws, MessageKept, TextDelta, ToolStarted
+from hermes.core.events import Idle, Laws, MessageKept, SteerAccepted, TextDelta, ToolStarted
 from hermes.core.run_link import Steer
 from hermes.runs.feed import Feed, Item
 from hermes.runs.log_writer import LogWriter, OpenLog
 from hermes.runs.steering import Steering
 
 
-@dataclass(frozen=True, slots=True)
 class Link:
     """The agent's side of a kept run (`hermes.core.run_link.RunLink`)."""
 
-    run_id: str
-    writer: LogWriter
-    log: OpenLog
-    steering: Steering
+    def __init__(self, writer: LogWriter, log: OpenLog) -> None:
+        self.run_id = log.run_id
+        self.writer = writer
+        self.log = log
+        self.steering = Steering(lambda steer: writer.put(log, SteerAccepted(steer.id, steer.text)))
+
+    def flushed(self) -> Future[None]:
+        """Done when everything that happened so far is committed."""
+        return self.writer.flushed(self.log)
 
     def barrier(self) -> None:
-        self.writer.flushed(self.log).result()
+        self.flushed().result()
 
     def take_steers(self) -> list[Steer]:
         return self.steering.take()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+from collections.abc import Callable
 
 from hermes.core.run_link import Steer
 
@@ -10,7 +11,9 @@ from hermes.core.run_link import Steer
 class Steering:
     """One run's. Offered from the event loop, taken from the agent's thread."""
 
-    def __init__(self) -> None:
+    def __init__(self, on_accepted: Callable[[Steer], None]) -> None:
+        """`on_accepted` notes what the agent will hear, before it can. Must not block."""
+        self._on_accepted = on_accepted
         self._lock = threading.Lock()
         self._waiting: list[Steer] = []
         self._is_open = True
@@ -19,8 +22,14 @@ class Steering:
         """False when the agent listens no more; what was accepted will reach it."""
         with self._lock:
             if self._is_open:
+                self._on_accepted(steer)
                 self._waiting.append(steer)
             return self._is_open
+
+    def restore(self, steers: list[Steer]) -> None:
+        """What was accepted before, by a process that died before the agent heard it."""
+        with self._lock:
+            self._waiting += steers
 
     def take(self) -> list[Steer]:
         with self._lock:

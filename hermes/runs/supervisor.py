@@ -23,10 +23,13 @@ from hermes.core.events import (
     Notice,
     RunQueued,
     RunStarted,
+    SteerAccepted,
+    Steered,
     ToolStarted,
     TurnEnded,
     TurnPaused,
 )
+from hermes.core.run_link import Steer
 from hermes.core.run_ports import RunStore
 from hermes.core.runs import LoggedEvent, Run, RunStatus
 from hermes.core.turn import Failure, Outcome, Resumption, TurnCall, TurnResult
@@ -34,7 +37,6 @@ from hermes.runs.live_logs import LiveLogs
 from hermes.runs.live_run import Cause, LiveRun, status_of
 from hermes.runs.log_writer import LogWriter, OpenLog
 from hermes.runs.run_feed import Link, RunFeed
-from hermes.runs.steering import Steering
 from hermes.runs.turns import RunTurn, start_into
 from hermes.runs.turnstile import Ticket, Turnstile
 from hermes.runs.work import Ending
@@ -133,13 +135,16 @@ class Supervisor:
         live, work = leg.live, leg.live.work
         end = OpenLog(run.id, run.last_seq + 1, on_failure=self._halting(live))
         try:
-            call = await self._call(leg, run)
+            before = await self.read(run.id, after=0, up_to=run.last_seq)
+            unheard = _unheard(before)
+            call = await self._call(leg, run, before)
             await work.begin(run)
         except ApiError as error:
             await self.in_store(lambda store: store.forget_key(run.id))
             await self._finish(live, end, _refused(error), RunStatus.FAILED, time.time())
             raise
-        feed = RunFeed(Link(run.id, self.writer, end, Steering()), wants_text=work.wants_text)
+        feed = RunFeed(Link(self.writer, end), wants_text=work.wants_text)
+        feed.run_link.steering.restore(unheard)
         for event in (*leg.opening, RunStarted(run.attempt)):
             feed.put(event)
         turn = start_into(feed, live.agent_ref, self.run_turn, call)
@@ -166,11 +171,11 @@ class Supervisor:
 
         return failed
 
-    async def _call(self, leg: Leg, run: Run) -> TurnCall:
+    async def _call(self, leg: Leg, run: Run, before: Sequence[LoggedEvent]) -> TurnCall:
         """What to ask the agent: the beginning of the turn, or the rest of it."""
         call = await leg.live.work.call(run)
         grants = await self.in_store(lambda store: store.grants(run.owner, run.session_id))
-        resumption = _resumption(await self.read(run.id, after=0, up_to=run.last_seq), leg.opening)
+        resumption = _resumption(before, leg.opening)
         parameters = replace(
             call.parameters,
             owner=run.owner,
@@ -268,6 +273,17 @@ def _resumption(log: Sequence[LoggedEvent], opening: Sequence[Event]) -> Resumpt
         decided_by={event.call_id: event.by for event in decided},
         steps=len(messages),
     )
+
+
+def _unheard(log: Sequence[LoggedEvent]) -> list[Steer]:
+    """What people said to the agent before and it was never told."""
+    events = [each.event for each in log]
+    heard = {event.steer_id for event in events if isinstance(event, Steered)}
+    return [
+        Steer(event.steer_id, event.text)
+        for event in events
+        if isinstance(event, SteerAccepted) and event.steer_id not in heard
+    ]
 
 
 def _page(run_id: str, after: int, store: RunStore) -> list[LoggedEvent]:

@@ -58,7 +58,7 @@ class RunningTurns:
 
     def __init__(self) -> None:
         self._agents: dict[int, AgentRef] = {}
-        self._is_draining = False
+        self.is_draining = False
         self.is_hurried = False
         """Whether turns are to be interrupted as soon as they have an agent."""
         self._all_done = asyncio.Event()
@@ -68,7 +68,7 @@ class RunningTurns:
 
     def admit(self) -> None:
         """Raises `Unavailable` while the server drains."""
-        if self._is_draining:
+        if self.is_draining:
             raise Unavailable(
                 "The gateway is shutting down; try again in a moment.",
                 code="draining",
@@ -89,7 +89,7 @@ class RunningTurns:
 
     async def drain(self, grace: float, stop_within: float = 5.0) -> None:
         """Refuse new turns, give running ones `grace` seconds, then interrupt the rest."""
-        self._is_draining = True
+        self.is_draining = True
         if not await self._idle_within(grace):
             self.hurry()
             await self._idle_within(stop_within)

@@ -11,9 +11,9 @@ from hermes.server.answers import json_answer
 from hermes.server.auth import SESSION_ID_HEADER, SESSION_KEY_HEADER
 from hermes.server.dialects import REASONING_HEADER, TOOL_FORM_HEADER
 from hermes.server.honesty import IGNORED_HEADER, STRICT_HEADER, ignored_by_agent
+from hermes.server.idempotency import KEY_HEADER
 from hermes.server.routing import MODEL_HEADER, unknown_model
 from hermes.server.seams import Seams
-from hermes.server.submitting import IDEMPOTENCY_HEADER
 from hermes.wire.capabilities import PLATFORM, model_object, models_list
 from hermes.wire.capabilities import capabilities as capabilities_object
 from hermes.wire.chat_parameters import IGNORED as CHAT_IGNORED
@@ -64,7 +64,7 @@ FEATURES = {
     "disconnect_header": DISCONNECT_HEADER,
     "when_busy_policies": [policy.value for policy in WhenBusy],
     "when_busy_header": WHEN_BUSY_HEADER,
-    "idempotency_header": IDEMPOTENCY_HEADER,
+    "idempotency_header": KEY_HEADER,
     "responses_resume": True,
     "session_chat_resume": True,
     "admin_config_rw": False,

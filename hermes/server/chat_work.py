@@ -54,7 +54,8 @@ class ChatWork:
         return with_reasoning(call) if self.question.dialect.shows_reasoning() else call
 
     async def begin(self, run: Run) -> None:
-        """Nothing tells of a completion before it is there."""
+        if self.head.id != run.resource_id:
+            await self.seams.runs.in_store(lambda store: store.add_resource(run.id, self.head.id))
 
     async def end(self, run: Run, ending: Ending) -> None:
         if run.session_id is not None:

@@ -10,7 +10,7 @@ from aiohttp import web
 
 from hermes.core.messages import Message
 from hermes.core.runs import DETACH, Idempotency, NewRun
-from hermes.core.turn import Outcome
+from hermes.core.turn import Outcome, TurnResult
 from hermes.runs.engine import Begun
 from hermes.runs.turns import LiveTurn
 from hermes.server.answers import json_answer
@@ -25,6 +25,7 @@ from hermes.server.stored_responses import response_as_it_stands
 from hermes.server.submitting import new_run, run_headers
 from hermes.server.turns import stream_headers
 from hermes.wire.run_policies import RunPolicies
+from hermes.wire.transcript import turn_messages
 from hermes.wire.turn_errors import turn_error
 
 
@@ -111,6 +112,16 @@ def further_work(
         prepared=prepared,
         origin=asked_in(run),
     )
+
+
+async def keep_paused(
+    seams: Seams, question: Question, prepared: Prepared, run_id: str, result: TurnResult
+) -> None:
+    """A turn that ran from memory has to ask: from now on it is kept, so that it can go on."""
+    call = prepared.call
+    new = replace(new_response_run(seams, question, prepared, RunPolicies()), id=run_id)
+    messages = turn_messages(call.history, call.opening, result)
+    await seams.runs.keep_paused(new, messages, result)
 
 
 async def show(

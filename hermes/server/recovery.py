@@ -9,36 +9,36 @@ from __future__ import annotations
 import asyncio
 import logging
 import time
-from functools import partial
 
 from hermes.core.errors import ApiError
 from hermes.core.events import MessageKept, SegmentEnd, TextDelta, TurnEnded
 from hermes.core.messages import Message
-from hermes.core.run_ports import NewEvent, RunStore
-from hermes.core.runs import LoggedEvent, Run, RunPage, RunQuery, RunStatus
+from hermes.core.run_ports import NewEvent
+from hermes.core.runs import LoggedEvent, Run, RunStatus
 from hermes.core.turn import Failure, Outcome, TurnResult
 from hermes.runs.work import Ending
 from hermes.server import response_work, session_work
 from hermes.server.asking import let_go_on
 from hermes.server.run_work import SOURCE, work_for
 from hermes.server.seams import Seams
+from hermes.settings.named_keys import MAIN, NOBODY
 
 log = logging.getLogger(__name__)
 
-PAGE = 100
 INTERRUPTED = "The gateway stopped while this run was at work; what it did so far is in its log."
 GIVEN_UP = "The gateway stopped each time this run was taken up; it was given up."
 
 
 async def recover(seams: Seams) -> int:
     """Settle what was left behind; how many runs that were. For the only process of a home."""
+    await seams.runs.load_grants([MAIN, NOBODY, *(key.name for key in seams.listener.keys)])
     left = await seams.runs.in_store(lambda store: store.orphans())
     for run in left:
         await _settle(seams, run)
-    for run in await _in_state(seams, RunStatus.WAITING_FOR_APPROVAL):
+    for run in await _unfinished(seams, RunStatus.WAITING_FOR_APPROVAL):
         seams.runs.hold(run)
         await _go_on_if_decided(seams, run)
-    for run in await _in_state(seams, RunStatus.QUEUED):
+    for run in await _unfinished(seams, RunStatus.QUEUED):
         await _begin_or_drop(seams, run)
     return len(left)
 
@@ -144,21 +144,5 @@ async def _begin_or_drop(seams: Seams, run: Run) -> None:
         await seams.runs.stop(run.id)
 
 
-def _page(query: RunQuery, store: RunStore) -> RunPage | None:
-    return store.page(query)
-
-
-async def _in_state(seams: Seams, status: RunStatus) -> list[Run]:
-    """All runs in a state, the oldest first."""
-    found: list[Run] = []
-    after: str | None = None
-    while True:
-        query = RunQuery(owner=None, limit=PAGE, after=after, statuses=frozenset({status}))
-        page = await seams.runs.in_store(partial(_page, query))
-        if page is None or not page.runs:
-            break
-        found += page.runs
-        after = page.runs[-1].id
-        if not page.has_more:
-            break
-    return found[::-1]
+async def _unfinished(seams: Seams, status: RunStatus) -> list[Run]:
+    return await seams.runs.in_store(lambda store: store.unfinished(status))

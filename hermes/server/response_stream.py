@@ -7,7 +7,7 @@ stored from here: early, and again however the stream ends.
 from __future__ import annotations
 
 import logging
-from collections.abc import Mapping
+from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -35,6 +35,7 @@ async def write_responses(
     headers: Mapping[str, str],
     keepalive: float,
     dialect: Dialect = CONTRACT_DIALECT,
+    on_asking: Callable[[TurnResult], Awaitable[None]] | None = None,
 ) -> web.StreamResponse:
     """Write the turn as response events.
 
@@ -45,7 +46,7 @@ async def write_responses(
         stream = plain_stream(encoder, headers=headers, keepalive=keepalive)
     else:
         kept = KeptResponse(seams, encoder, record)
-        stream = kept.stream(headers=headers, keepalive=keepalive)
+        stream = kept.stream(headers=headers, keepalive=keepalive, on_asking=on_asking)
     return await write_stream(request, view, stream)
 
 
@@ -65,7 +66,13 @@ class KeptResponse:
     record: NewRecord
     ended: TurnResult | None = None
 
-    def stream(self, *, headers: Mapping[str, str], keepalive: float) -> Stream:
+    def stream(
+        self,
+        *,
+        headers: Mapping[str, str],
+        keepalive: float,
+        on_asking: Callable[[TurnResult], Awaitable[None]] | None = None,
+    ) -> Stream:
         return Stream(
             encoder=self.encoder,
             opening=self.encoder.opening(),
@@ -73,6 +80,7 @@ class KeptResponse:
             headers=headers,
             on_opened=self.save_opened,
             before_end=self.save_final,
+            on_asking=on_asking,
             on_left=self.save_left,
         )
 

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from hermes.core.events import TurnEnded
+from hermes.core.run_ports import RunStore
 from hermes.core.runs import LoggedEvent, Run, RunStatus
 from hermes.core.turn import Outcome, TurnCall, TurnResult
 from hermes.runs.work import Ending
@@ -65,7 +66,12 @@ class ResponseWork:
         if self.origin is not None:
             kept = response_input(self.question, self.head)
             value = {**run.input, "later": {**kept, "after": run.last_seq}}
-            await self.seams.runs.in_store(lambda store: store.set_input(run.id, value))
+
+            def note(store: RunStore) -> None:
+                store.set_input(run.id, value)
+                store.add_resource(run.id, self.head.id)
+
+            await self.seams.runs.in_store(note)
         if self.wants_text:
             await self._save(await self._prepare(), self._unfinished("in_progress"))
 

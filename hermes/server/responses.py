@@ -3,24 +3,27 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
 from aiohttp import web
 
-from hermes.runs.turns import start_turn
+from hermes.core.turn import Outcome
+from hermes.runs.passing import PassingRun
+from hermes.runs.turns import LiveTurn, start_into
 from hermes.server import kept_response
 from hermes.server.answers import json_answer
 from hermes.server.asking import decide
 from hermes.server.dialects import with_reasoning
 from hermes.server.honesty import ignored_headers
-from hermes.server.question import question_of
+from hermes.server.question import Question, question_of
 from hermes.server.response_records import finished_response
 from hermes.server.response_request import Prepared, prepare
 from hermes.server.response_work import ResponseWork, head_of
 from hermes.server.seams import ResponseStream, Seams
 from hermes.server.submitting import has_key, idempotency_of
 from hermes.server.turns import read_body, run_to_end, stream_headers
-from hermes.wire.run_policies import read_policies
+from hermes.wire.run_policies import RUN_ID_HEADER, read_policies
 
 
 async def create(request: web.Request, seams: Seams) -> web.StreamResponse:
@@ -36,7 +39,7 @@ async def create(request: web.Request, seams: Seams) -> web.StreamResponse:
         begun = await decide(seams, answer, work)
         return await kept_response.show(request, seams, prepared, begun, work)
     if not kept_response.is_wanted(seams, prepared, policies, has_key=has_key(request)):
-        return await _from_memory(request, seams, prepared)
+        return await _from_memory(request, seams, question, prepared)
     work = ResponseWork(seams=seams, question=question, head=prepared.head, prepared=prepared)
     key = await idempotency_of(request)
     new = kept_response.new_response_run(seams, question, prepared, policies, key)
@@ -47,26 +50,39 @@ async def create(request: web.Request, seams: Seams) -> web.StreamResponse:
 
 
 async def _from_memory(
-    request: web.Request, seams: Seams, prepared: Prepared
+    request: web.Request, seams: Seams, question: Question, prepared: Prepared
 ) -> web.StreamResponse:
     """Nothing is stored, and a client that leaves ends it all."""
     with seams.gate.entered(prepared.owner):
-        if prepared.asked.stream:
-            stream = ResponseStream(
-                head=prepared.head,
-                turn=start_turn(seams.run_turn, prepared.call),
-                user_message=prepared.call.user_message,
-                record=prepared.record,
-                headers=stream_headers(request, seams, prepared.headers),
-                dialect=prepared.dialect,
-            )
-            return await seams.write_responses(request, stream)
-        return json_answer(await _whole(seams, prepared), headers=prepared.headers)
+        run = seams.passing.begin(prepared.owner, prepared.head.model)
+        headers = {**prepared.headers, RUN_ID_HEADER: run.id}
+        if not prepared.asked.stream:
+            response = await _whole(seams, question, prepared, run)
+            return json_answer(response, headers=headers)
+        run.task = start_into(run.feed, run.agent_ref, seams.run_turn, prepared.call)
+        stream = ResponseStream(
+            head=prepared.head,
+            turn=LiveTurn(run.feed, run.task, run.agent_ref),
+            user_message=prepared.call.user_message,
+            record=prepared.record,
+            headers=stream_headers(request, seams, headers),
+            keep_asking=partial(kept_response.keep_paused, seams, question, prepared, run.id),
+            dialect=prepared.dialect,
+        )
+        return await seams.write_responses(request, stream)
 
 
-async def _whole(seams: Seams, prepared: Prepared) -> dict[str, Any]:
+async def _whole(
+    seams: Seams, question: Question, prepared: Prepared, run: PassingRun
+) -> dict[str, Any]:
     call = prepared.call
-    result = await run_to_end(seams, with_reasoning(call) if prepared.shows_reasoning else call)
+    heard = with_reasoning(call) if prepared.shows_reasoning else call
+    try:
+        run.result = result = await run_to_end(seams, heard, run.agent_ref)
+    finally:
+        run.end()
+    if result.outcome is Outcome.ASKING:
+        await kept_response.keep_paused(seams, question, prepared, run.id, result)
     return finished_response(
         prepared.head,
         result,

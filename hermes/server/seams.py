@@ -72,6 +72,8 @@ class ResponseStream:
     user_message: Content | None
     record: NewRecord
     headers: Mapping[str, str]
+    keep_asking: Callable[[TurnResult], Awaitable[None]] | None = None
+    """As for a chat."""
     dialect: Dialect = CONTRACT_DIALECT
 
 

@@ -8,17 +8,14 @@ from typing import Any
 
 from aiohttp import web
 
-from hermes.core.errors import InvalidRequest
 from hermes.core.ids import new_id
 from hermes.core.runs import CANCEL, Disconnect, Idempotency, NewRun, WhenBusy
 from hermes.runs.engine import Begun
 from hermes.server.auth import SESSION_ID_HEADER, SESSION_KEY_HEADER
+from hermes.server.idempotency import KEY_HEADER, idempotency_key
+from hermes.server.kept_answers import REPLAYED_HEADER
 from hermes.server.seams import Seams
 from hermes.wire.run_policies import RUN_ID_HEADER, RunPolicies
-
-IDEMPOTENCY_HEADER = "Idempotency-Key"
-REPLAYED_HEADER = "Idempotency-Replayed"
-LONGEST_KEY = 255
 
 
 def new_run(
@@ -64,20 +61,14 @@ def _when_busy(policies: RunPolicies, seams: Seams) -> WhenBusy:
 
 
 def has_key(request: web.Request) -> bool:
-    return IDEMPOTENCY_HEADER in request.headers
+    return KEY_HEADER in request.headers
 
 
 async def idempotency_of(request: web.Request) -> Idempotency | None:
     """The key under which this request must be carried out only once, if it has one."""
-    key = request.headers.get(IDEMPOTENCY_HEADER)
-    if not key:
+    key = idempotency_key(request.headers)
+    if key is None:
         return None
-    if len(key) > LONGEST_KEY or not key.isprintable():
-        raise InvalidRequest(
-            f"{IDEMPOTENCY_HEADER} must be up to {LONGEST_KEY} printable characters.",
-            param=IDEMPOTENCY_HEADER,
-            code="invalid_value",
-        )
     return Idempotency(
         key=key,
         scope=_scope(request),

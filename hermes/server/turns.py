@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import hashlib
 import logging
-from collections.abc import Awaitable, Callable, Mapping
-from typing import Any, TypeVar
+from collections.abc import Mapping
+from typing import Any
 
 from aiohttp import web
 
@@ -18,11 +17,6 @@ from hermes.server.seams import Seams
 from hermes.wire.body import parse_object
 
 log = logging.getLogger(__name__)
-
-T = TypeVar("T")
-
-IDEMPOTENCY_HEADER = "Idempotency-Key"
-SCOPE_HEADERS = ("Authorization", SESSION_ID_HEADER, SESSION_KEY_HEADER)
 
 
 async def read_body(request: web.Request) -> dict[str, Any]:
@@ -54,23 +48,6 @@ async def run_to_end(seams: Seams, call: TurnCall, agent_ref: AgentRef | None = 
     except Exception as error:  # an agent may raise anything
         log.exception("the agent raised")
         raise ApiError(f"The agent failed: {error}", code="agent_error") from error
-
-
-async def once(request: web.Request, seams: Seams, compute: Callable[[], Awaitable[T]]) -> T:
-    """Compute an answer, or reuse the one given before to the same request with the same key."""
-    key = request.headers.get(IDEMPOTENCY_HEADER)
-    if not key:
-        return await compute()
-    fingerprint = hashlib.sha256(await request.read()).hexdigest()
-    scoped = f"{request.method} {request.path} {_scope(request.headers)} {key}"
-    answer: T = await seams.idempotency.get_or_set(scoped, fingerprint, compute)
-    return answer
-
-
-def _scope(headers: Mapping[str, str]) -> str:
-    """Who asks, and in which session: one caller's key means nothing to another's."""
-    named = "\n".join(headers.get(name, "") for name in SCOPE_HEADERS)
-    return hashlib.sha256(named.encode(errors="surrogatepass")).hexdigest()
 
 
 async def stored_history(

@@ -14,12 +14,11 @@ from pathlib import Path
 from typing import Any
 
 from hermes.core.messages import Message
-from hermes.store import conversations, response_events, response_items, transcripts
+from hermes.store import conversations, response_items, transcripts
 from hermes.store.conversations import Conversations
 from hermes.store.database import Database
 from hermes.store.encoding import bind, from_json, from_stored, to_json
 from hermes.store.migrations import Migration
-from hermes.store.response_events import EventLogs
 
 HISTORY = "conversation_history"
 
@@ -42,10 +41,12 @@ _MIGRATIONS: tuple[Migration, ...] = (
     ),
     (
         *response_items.SCHEMA,
-        *response_events.SCHEMA,
+        # The events of streams; they are in the logs of runs now.
+        "CREATE TABLE response_events (id INTEGER PRIMARY KEY)",
         *conversations.SCHEMA,
         "CREATE TABLE signing_keys (id INTEGER PRIMARY KEY CHECK (id = 1), key BLOB NOT NULL)",
     ),
+    ("DROP TABLE response_events",),
 )
 
 IN_PROGRESS = "in_progress"
@@ -80,7 +81,6 @@ class ResponseStore:
     def __init__(self, max_size: int = 10_000, db_path: str | Path | None = None) -> None:
         self._max_size = max_size
         self._database = Database(None if db_path is None else Path(db_path), _MIGRATIONS)
-        self.events = EventLogs(self._database)
         self.conversations = Conversations(self._database)
 
     def put(

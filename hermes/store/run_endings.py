@@ -128,12 +128,13 @@ def _end(
         now=now,
     )
     connection.execute(_END, values)
-    _drop_history(connection, number)
+    _drop_request(connection, number)
 
 
-def _drop_history(connection: sqlite3.Connection, number: int) -> None:
-    """Large, and only needed to run it again."""
+def _drop_request(connection: sqlite3.Connection, number: int) -> None:
+    """May be large, and is only needed to run it again."""
     [(stored,)] = connection.execute(_INPUT, {"number": number}).fetchall()
     value = from_json(stored)
-    if value.pop("history", None) is not None:
+    parts = [part for part in (value, value.get("later")) if isinstance(part, dict)]
+    if [part.pop("request") for part in parts if "request" in part]:
         connection.execute(_SET_INPUT, bind(number=number, input=to_json(value)))

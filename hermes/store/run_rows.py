@@ -17,9 +17,22 @@ _BY_NUMBER = _RUN + " WHERE runs.number = :number"
 _BY_ID = _RUN + " WHERE runs.id = :id AND (:owner IS NULL OR owner = :owner)"
 _BY_RESOURCE = f"""
     {_RUN}
-    WHERE resource_id = :resource_id AND (:owner IS NULL OR owner = :owner)
+    WHERE runs.number IN (
+        SELECT number FROM runs WHERE resource_id = :resource_id
+        UNION SELECT run FROM run_resources WHERE resource_id = :resource_id
+    ) AND (:owner IS NULL OR owner = :owner)
     ORDER BY runs.number DESC LIMIT 1
+"""  # noqa: S608 - the fragment is a constant
+_ADD_RESOURCE = """
+    INSERT OR IGNORE INTO run_resources (resource_id, run)
+    SELECT :resource_id, number FROM runs WHERE id = :id
 """
+# Each in words that fit its index.
+_UNFINISHED = {
+    RunStatus.QUEUED: _RUN + " WHERE status = 'queued' ORDER BY runs.number",
+    RunStatus.WAITING_FOR_APPROVAL: _RUN
+    + " WHERE status = 'waiting_for_approval' ORDER BY runs.number",
+}
 _ACTIVE = f"""
     {_RUN}
     WHERE session_id = :session_id AND finished_at IS NULL AND status <> 'queued' LIMIT 1
@@ -57,6 +70,14 @@ def get_run(connection: sqlite3.Connection, run_id: str, owner: str | None) -> R
 
 def find_run(connection: sqlite3.Connection, resource_id: str, owner: str | None) -> Run | None:
     return _first(connection.execute(_BY_RESOURCE, bind(resource_id=resource_id, owner=owner)))
+
+
+def add_resource(connection: sqlite3.Connection, run_id: str, resource_id: str) -> None:
+    connection.execute(_ADD_RESOURCE, bind(id=run_id, resource_id=resource_id))
+
+
+def unfinished_runs(connection: sqlite3.Connection, status: RunStatus) -> list[Run]:
+    return [_run(row) for row in connection.execute(_UNFINISHED[status])]
 
 
 def active_run(connection: sqlite3.Connection, session_id: str) -> Run | None:

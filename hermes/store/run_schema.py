@@ -70,6 +70,13 @@ RUN_MIGRATIONS: tuple[Migration, ...] = (
         )
         """,
         """
+        CREATE TABLE run_resources (        -- made by later parts of a run; the first is in `runs`
+            resource_id TEXT PRIMARY KEY,
+            run INTEGER NOT NULL REFERENCES runs (number) ON DELETE CASCADE
+        ) WITHOUT ROWID
+        """,
+        "CREATE INDEX run_resources_of_run ON run_resources (run)",
+        """
         CREATE TABLE run_events (
             run INTEGER NOT NULL REFERENCES runs (number) ON DELETE CASCADE,
             seq INTEGER NOT NULL,

@@ -87,6 +87,14 @@ class SqliteRunStore:
             lambda connection: run_rows.find_run(connection, resource_id, owner)
         )
 
+    def add_resource(self, run_id: str, resource_id: str) -> None:
+        self._database.write(
+            lambda connection: run_rows.add_resource(connection, run_id, resource_id)
+        )
+
+    def unfinished(self, status: RunStatus) -> list[Run]:
+        return self._database.read(lambda connection: run_rows.unfinished_runs(connection, status))
+
     def page(self, query: RunQuery) -> RunPage | None:
         return self._database.read(lambda connection: run_rows.run_page(connection, query))
 

@@ -41,7 +41,13 @@ def _shell(call: Call) -> str | None:
     script = _script_of(call)
     if script is not None:
         return call.danger_of_script(script)
-    return _program_from_outside(call) or _all_given(call)
+    return _program_from_outside(call) or _all_given(call) or _script_file(call)
+
+
+def _script_file(call: Call) -> str | None:
+    """A script is looked for among the programs too: `bash rm -r build` may run a real `rm`."""
+    rest = _without_options(call.arguments, ("-o", "-O", "--rcfile", "--init-file"))
+    return call.danger_of_call(rest) if rest else None
 
 
 def _script_of(call: Call) -> Argument | None:

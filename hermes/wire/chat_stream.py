@@ -21,6 +21,7 @@ from hermes.core.events import (
     RunQueued,
     RunStarted,
     SegmentEnd,
+    SteerAccepted,
     Steered,
     TextDelta,
     ToolFinished,
@@ -109,6 +110,7 @@ class ChatEncoder:
                 | MessageKept()
                 | ApprovalRequested()
                 | ApprovalDecided()
+                | SteerAccepted()
                 | Steered()
                 | RunStarted()
             ):

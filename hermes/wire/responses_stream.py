@@ -21,6 +21,7 @@ from hermes.core.events import (
     RunQueued,
     RunStarted,
     SegmentEnd,
+    SteerAccepted,
     Steered,
     TextDelta,
     ToolFinished,
@@ -108,6 +109,7 @@ class ResponsesEncoder:
                 | MessageKept()
                 | ApprovalRequested()
                 | ApprovalDecided()
+                | SteerAccepted()
                 | Steered()
                 | RunStarted()
             ):

@@ -21,6 +21,7 @@ from hermes.core.events import (
     RunQueued,
     RunStarted,
     SegmentEnd,
+    SteerAccepted,
     Steered,
     TextDelta,
     ToolFinished,
@@ -49,6 +50,7 @@ _Shown = (
     | MessageKept
     | ApprovalRequested
     | ApprovalDecided
+    | SteerAccepted
     | Steered
     | RunQueued
     | RunStarted
@@ -111,7 +113,11 @@ def _told(event: _Shown) -> tuple[str, dict[str, Any]]:
             return "message.kept", {"message": _shown(message)}
         case ApprovalRequested() | ApprovalDecided():
             return _told_of_approval(event)
-        case Steered() | RunQueued() | RunStarted() | TurnPaused() | TurnEnded():
+        case SteerAccepted():
+            return "steer.accepted", asdict(event)
+        case Steered():
+            return "steer.delivered", asdict(event)
+        case RunQueued() | RunStarted() | TurnPaused() | TurnEnded():
             return _told_of_run(event)
         case _:
             assert_never(event)
@@ -142,11 +148,9 @@ def _told_of_approval(event: ApprovalRequested | ApprovalDecided) -> tuple[str, 
 
 
 def _told_of_run(
-    event: Steered | RunQueued | RunStarted | TurnPaused | TurnEnded,
+    event: RunQueued | RunStarted | TurnPaused | TurnEnded,
 ) -> tuple[str, dict[str, Any]]:
     match event:
-        case Steered():
-            return "steer.delivered", asdict(event)
         case RunQueued():
             return "run.queued", asdict(event)
         case RunStarted():

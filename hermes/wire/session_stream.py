@@ -20,6 +20,7 @@ from hermes.core.events import (
     RunQueued,
     RunStarted,
     SegmentEnd,
+    SteerAccepted,
     Steered,
     TextDelta,
     ToolFinished,
@@ -195,7 +196,13 @@ class SessionEncoder:
 
 
 def _told(
-    event: ReasoningDelta | ToolProgress | Notice | ApprovalRequested | ApprovalDecided | Steered,
+    event: ReasoningDelta
+    | ToolProgress
+    | Notice
+    | ApprovalRequested
+    | ApprovalDecided
+    | SteerAccepted
+    | Steered,
 ) -> tuple[str, dict[str, Any]]:
     """Events that this dialect passes on as they are: under which name, and with what."""
     match event:
@@ -209,6 +216,8 @@ def _told(
             return "approval.requested", {"approval": approval_object(request)}
         case ApprovalDecided(decision=decision):
             return "approval.decided", {**asdict(event), "decision": decision.value}
+        case SteerAccepted():
+            return "steer.accepted", asdict(event)
         case Steered():
             return "steer.delivered", asdict(event)
         case _:

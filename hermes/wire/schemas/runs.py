@@ -159,7 +159,7 @@ SCHEMAS: dict[str, Schema] = {
                 "by": string(),
             },
         ),
-        _event(constant("steer.delivered"), {"steer_id": _NAME, "text": string()}),
+        _event(one_of("steer.accepted", "steer.delivered"), {"steer_id": _NAME, "text": string()}),
         _event(constant("run.queued"), {"place": integer(0)}),
         _event(constant("run.started"), {"attempt": integer(1)}),
         _event(constant("run.waiting_for_approval"), {"approvals": _APPROVALS, **_CAME_OF}),

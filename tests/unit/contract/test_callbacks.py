@@ -26,6 +26,7 @@ from hermes.core.events import (
     RunQueued,
     RunStarted,
     SegmentEnd,
+    SteerAccepted,
     Steered,
     TextDelta,
     ToolFinished,
@@ -133,5 +134,5 @@ def test_every_kind_of_event_is_either_called_back_or_known_not_to_be() -> None:
     """A new member of the union has to be given its place in the table."""
     table = {TextDelta, SegmentEnd, ReasoningDelta, ToolStarted, ToolProgress, ToolFinished, Notice}
     passed_on = {MessageKept, ApprovalRequested, ApprovalDecided, Steered}
-    silent = {Idle, RunQueued, RunStarted, TurnPaused, TurnEnded}
+    silent = {Idle, RunQueued, RunStarted, SteerAccepted, TurnPaused, TurnEnded}
     assert table | passed_on | silent == set(get_args(Event))

@@ -279,6 +279,7 @@ bash -lc 'rm -rf build'
 bash -cx 'rm -rf build'
 bash -o pipefail -c 'rm -rf build'
 bash -c "bash -c 'rm -rf build'"
+bash rm -rf build
 bash -c "$SCRIPT"
 bash <<< 'rm -rf build'
 echo 'rm -rf build' | sh

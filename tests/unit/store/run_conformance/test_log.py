@@ -130,7 +130,7 @@ def test_nothing_follows_the_end(store: RunStore) -> None:
 
 
 def test_a_finished_run_has_its_state_its_answer_and_its_end(store: RunStore, clock: Clock) -> None:
-    began = begun(store, "r1", input={"call": {"a": 1}, "history": [{"role": "user"}]})
+    began = begun(store, "r1", input={"call": {"a": 1}, "request": {"input": "x"}})
     clock.advance(5)
     result = TurnResult(
         text="done",
