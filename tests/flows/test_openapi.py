@@ -16,7 +16,7 @@ from tests.flows.described import DescribedClient
 
 KEY = "openapi-key-0123456789"
 LISTING = "List the files in the workspace"
-SLEEPING = 'use the terminal tool with {"command": "sleep 30"}'
+SLEEPING = "run `sleep 30`"
 QUESTION = {"role": "user", "content": "Hello"}
 
 

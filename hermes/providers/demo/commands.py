@@ -27,6 +27,7 @@ HARMLESS: Mapping[str, str] = {
     "nproc": r"(?!)",
     "pwd": r"(?!)",
     "python3": r"--version|-V",
+    "sleep": r"\d{1,3}",
     "tail": rf"-[nc]?\d*|{_LOCAL_PATH}",
     "uname": r"-[a-z]+",
     "uptime": r"-p",
@@ -38,7 +39,7 @@ HARMLESS: Mapping[str, str] = {
 ASKED_ABOUT: Mapping[str, str] = {"rm": rf"-[rfv]+|(?!\.)(?:{_LOCAL_PATH})"}
 """Destructive, so the gateway asks first; here only for files of the workspace."""
 
-_NEEDS_ARGUMENT = frozenset({"python3"})
+_NEEDS_ARGUMENT = frozenset({"python3", "sleep"})
 
 _SPECIAL_EVERYWHERE = frozenset("$`\\")
 _SPECIAL_UNQUOTED = frozenset(";&|<>*?[]{}()~#!")
