@@ -47,7 +47,7 @@ log = logging.getLogger(__name__)
 T = TypeVar("T")
 
 LOOK_AGAIN_SECONDS = 0.2
-"""For a session that another process is at work on."""
+"""For a session that is at work on a run which does not wait here."""
 PAGE = 2000
 
 
@@ -104,14 +104,17 @@ class Supervisor:
             if not is_held:
                 self.turnstile.leave(live.id)
 
-    async def _enter(self, leg: Leg) -> None:
+    def _ticket(self, leg: Leg) -> Ticket:
         live = leg.live
 
         def tell(place: int) -> None:
             live.is_queued()
             self.logs.tell(live.id, RunQueued(place))
 
-        ticket = Ticket(live.id, live.run.owner, live.run.session_id, tell)
+        return Ticket(live.id, live.run.owner, live.run.session_id, tell)
+
+    async def _enter(self, leg: Leg) -> None:
+        live, ticket = leg.live, self._ticket(leg)
         if self.turnstile.must_wait(ticket):
             await live.work.wait(live.run)
         await self.turnstile.enter(ticket, at_front=leg.is_urgent)
@@ -128,7 +131,14 @@ class Supervisor:
             found = await self.in_store(lambda store: store.get(run_id))
             if found is None or found.status is not leg.from_status:
                 return None
+            await self._let_pass(leg)
+
+    async def _let_pass(self, leg: Leg) -> None:
+        """Another run of the session was kept first; it may be right behind this one here."""
+        self.turnstile.leave(leg.live.id)
+        if not self.turnstile.must_wait(self._ticket(leg)):
             await asyncio.sleep(LOOK_AGAIN_SECONDS)
+        await self._enter(leg)
 
     async def _work(self, leg: Leg, run: Run) -> bool:
         """Let the agent work; True when the run now waits for a decision."""

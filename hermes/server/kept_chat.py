@@ -111,7 +111,7 @@ def whole_answer(
 ) -> web.Response:
     """The completion in one piece; a turn without a usable answer is an error."""
     if result.outcome is Outcome.FAILED or (not result.is_complete and not result.text):
-        raise turn_error(result)
+        raise turn_error(result, said)
     shows_reasoning = chat.question.dialect.shows_reasoning()
     answer = completion(chat.head, result, shows_reasoning=shows_reasoning)
     named = session_headers(result.session_id or session_id, chat.question.caller.session_key)

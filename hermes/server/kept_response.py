@@ -5,9 +5,11 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Sequence
 from dataclasses import replace
+from typing import Any
 
 from aiohttp import web
 
+from hermes.core.errors import ApiError
 from hermes.core.messages import Message
 from hermes.core.runs import DETACH, Idempotency, NewRun
 from hermes.core.turn import Outcome, TurnResult
@@ -19,7 +21,7 @@ from hermes.server.question import Question, asked_in
 from hermes.server.response_records import CONVERSATION_PREFIX, finished_response
 from hermes.server.response_request import Prepared
 from hermes.server.response_work import KIND, ResponseWork, response_input
-from hermes.server.run_views import leg_result, source_of
+from hermes.server.run_views import leg_result, source_of, stored_leg
 from hermes.server.seams import ResponseStream, Seams
 from hermes.server.stored_responses import response_as_it_stands
 from hermes.server.submitting import new_run, run_headers
@@ -125,7 +127,7 @@ async def keep_paused(
 
 
 async def show(
-    request: web.Request, seams: Seams, prepared: Prepared, begun: Begun, work: ResponseWork
+    request: web.Request, seams: Seams, prepared: Prepared, begun: Begun
 ) -> web.StreamResponse:
     headers = {**prepared.headers, **run_headers(begun)}
     if prepared.asked.stream:
@@ -143,14 +145,30 @@ async def show(
         if begun.live is not None:
             await asyncio.shield(begun.live.ready)
         return json_answer(await response_as_it_stands(seams, prepared.head.id), headers=headers)
-    result = await leg_result(seams.runs, begun)
+    try:
+        response = await _whole(seams, prepared, begun)
+    except ApiError as error:
+        error.headers.update(headers)
+        raise
+    return json_answer(response, headers=headers)
+
+
+async def _whole(seams: Seams, prepared: Prepared, begun: Begun) -> dict[str, Any]:
+    """The response in one piece: the same to everybody who asks for it, however late."""
+    if begun.live is None:
+        result, ended_at = await stored_leg(seams.runs, begun)
+    else:
+        result, ended_at = await leg_result(seams.runs, begun), None
     if result.outcome is Outcome.FAILED:
         raise turn_error(result)
-    response = work.response or finished_response(
+    made = begun.live and begun.live.work
+    if isinstance(made, ResponseWork) and made.response is not None:
+        return made.response
+    return finished_response(
         prepared.head,
         result,
         prepared.record,
         form=prepared.dialect.forms.responses,
         preview=seams.tool_preview,
+        ended_at=ended_at,
     )
-    return json_answer(response, headers=headers)

@@ -37,7 +37,7 @@ async def create(request: web.Request, seams: Seams) -> web.StreamResponse:
     if answer is not None:
         work = kept_response.further_work(seams, question, prepared, answer)
         begun = await decide(seams, answer, work)
-        return await kept_response.show(request, seams, prepared, begun, work)
+        return await kept_response.show(request, seams, prepared, begun)
     if not kept_response.is_wanted(seams, prepared, policies, has_key=has_key(request)):
         return await _from_memory(request, seams, question, prepared)
     work = ResponseWork(seams=seams, question=question, head=prepared.head, prepared=prepared)
@@ -46,7 +46,7 @@ async def create(request: web.Request, seams: Seams) -> web.StreamResponse:
     begun = await seams.runs.submit(new, work)
     if begun.is_replayed:
         prepared = replace(prepared, head=head_of(begun.run.input))
-    return await kept_response.show(request, seams, prepared, begun, work)
+    return await kept_response.show(request, seams, prepared, begun)
 
 
 async def _from_memory(

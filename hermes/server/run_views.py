@@ -76,6 +76,11 @@ class RunSource(EventSource):
     def agent_ref(self) -> AgentRef | None:
         return None if self._live is None else self._live.agent_ref
 
+    @property
+    def ended_at(self) -> float | None:
+        """When the leg ended, once the reader has got there."""
+        return None if self._end is None else self._end.at
+
     def empty(self) -> bool:
         return self._live is None or self._live.feed is None or self._live.feed.empty()
 
@@ -131,7 +136,8 @@ async def leg_result(runs: Runs, begun: Begun) -> TurnResult:
     """Wait for the whole answer; a caller that is cancelled has left."""
     live = begun.live
     if live is None:
-        return await _stored_result(RunSource(runs.follow(begun.run.id, after=begun.after)))
+        result, _ = await stored_leg(runs, begun)
+        return result
     live.joined()
     try:
         result = await asyncio.shield(live.leg)
@@ -142,10 +148,12 @@ async def leg_result(runs: Runs, begun: Begun) -> TurnResult:
     return result
 
 
-async def _stored_result(source: RunSource) -> TurnResult:
+async def stored_leg(runs: Runs, begun: Begun) -> tuple[TurnResult, float | None]:
+    """What came of a leg that is over, and when that was."""
+    source = RunSource(runs.follow(begun.run.id, after=begun.after))
     try:
         while not source.result.done():
             await source.take()
     finally:
         source.view.close()
-    return source.result.result()
+    return source.result.result(), source.ended_at

@@ -38,7 +38,7 @@ async def chat(request: web.Request, seams: Seams) -> web.StreamResponse:
     session_id = str(begun.run.session_id)
     result = await leg_result(seams.runs, begun)
     if result.outcome is Outcome.FAILED:
-        raise turn_error(result)
+        raise turn_error(result, headers)
     return json_answer(
         wire.session_chat_completion(result.session_id or session_id, result), headers=headers
     )

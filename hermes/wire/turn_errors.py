@@ -56,9 +56,13 @@ _RESPONSE_CODES: Mapping[str, str] = MappingProxyType(
 """The codes a response object may have are a closed set; what is none of them is a server error."""
 
 
-def turn_error(result: TurnResult) -> ApiError:
-    """The error for a turn without a usable answer; what text there is travels in `hermes`."""
+def turn_error(result: TurnResult, said: Mapping[str, str] | None = None) -> ApiError:
+    """The error for a turn without a usable answer; what text there is travels in `hermes`.
+
+    `said` are headers that its answer would have had, such as the id of its run.
+    """
     told = agent_incomplete(result)
+    told.headers.update(said or {})
     failure = result.failure
     if failure is None or result.outcome is not Outcome.FAILED:
         return told

@@ -1,0 +1,80 @@
+"""`kill -9` at any moment: what clients were told is true afterwards, and nothing is doubled."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import random
+from pathlib import Path
+
+import pytest
+
+from hermes.testing.fake_provider import FakeProvider
+from tests.faults import promises
+from tests.faults.clients import Crowd
+from tests.faults.planned_model import PlannedModel
+from tests.faults.served import configure, serving
+
+HOMES = 2
+ROUNDS = 52
+RESUMED_ROUNDS = 15
+LONGEST_LIFE = 0.9
+SLOWEST_START = 15.0
+"""A start takes less than two seconds; the machine of a test may have other things to do."""
+
+
+def a_seed() -> int:
+    """Printed, so that a failure can be repeated with HERMES_FAULT_SEED."""
+    seed = int(os.environ.get("HERMES_FAULT_SEED") or random.SystemRandom().randrange(10**6))
+    print(f"HERMES_FAULT_SEED={seed}")  # noqa: T201
+    return seed
+
+
+async def killed_again_and_again(
+    home: Path, provider: FakeProvider, chance: random.Random, rounds: int
+) -> list[float]:
+    """Work, kill, start, check, and so on; how long each start took."""
+    crowd, starts = Crowd(chance), []
+    for number in range(rounds + 1):
+        async with serving(home, provider) as served:
+            starts.append(served.started_in)
+            try:
+                await promises.hold(served, crowd.told)
+            except Exception as error:
+                error.add_note(f"{home.name}, after kill {number}")
+                raise
+            crowd.told.clear()
+            if number == rounds:
+                break
+            working = asyncio.create_task(crowd.work(served))
+            await asyncio.sleep(chance.random() * LONGEST_LIFE)
+            await served.kill()
+            await working
+    return starts
+
+
+@pytest.mark.timeout(600)
+async def test_over_a_hundred_kills_nothing_acknowledged_is_lost_or_doubled(
+    tmp_path: Path,
+) -> None:
+    seed = a_seed()
+    async with FakeProvider(PlannedModel()) as provider:
+        starts = await asyncio.gather(
+            *(
+                killed_again_and_again(
+                    tmp_path / f"home{n}", provider, random.Random(seed + n), ROUNDS
+                )
+                for n in range(HOMES)
+            )
+        )
+    took = sorted(took for home in starts for took in home)
+    print(f"{len(took)} starts: median {took[len(took) // 2]:.2f} s, {took[-1]:.2f} s at most")  # noqa: T201
+    assert took[-1] < SLOWEST_START
+
+
+@pytest.mark.timeout(300)
+async def test_runs_that_go_on_after_a_kill_never_run_a_tool_again(tmp_path: Path) -> None:
+    home, model = tmp_path / "home", PlannedModel()
+    configure(home, "runs:\n  recovery: resume\n  max_attempts: 5\n")
+    async with FakeProvider(model) as provider:
+        await killed_again_and_again(home, provider, random.Random(a_seed()), RESUMED_ROUNDS)
