@@ -121,6 +121,10 @@ class Runs:
         """Carry a run that was begun before, or by another process."""
         return self._carry(run, work, from_status=from_status, opening=opening)
 
+    @property
+    def is_busy(self) -> bool:
+        return bool(self._live)
+
     def live(self, run_id: str) -> LiveRun | None:
         return self._live.get(run_id)
 

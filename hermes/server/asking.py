@@ -46,7 +46,7 @@ async def pending_answer(
 ) -> Answer | None:
     """The answer that a message is, if a run waits for one."""
     waiting = await _waiting(seams, owner, _code(history), session_id, resource_id)
-    if waiting is None:
+    if waiting is None or not waiting.requests:
         return None
     decision = answer_of(text_of(said), waiting.requests[0].code)
     if decision is None:

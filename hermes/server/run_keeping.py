@@ -37,7 +37,9 @@ async def keep_runs(seams: Seams) -> None:
 
 
 async def _heed_heartbeat(seams: Seams) -> None:
-    """Keep this process's lease, and stop what another one was asked to stop."""
+    """Keep this process's lease while it has work, and stop what another was asked to stop."""
+    if not seams.runs.is_busy:
+        return
     for run_id in await seams.runs.in_store(lambda store: store.heartbeat()):
         live = seams.runs.live(run_id)
         if live is not None and live.cause is None:

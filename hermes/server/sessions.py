@@ -9,6 +9,8 @@ from aiohttp import web
 from hermes.core.errors import NotFound
 from hermes.core.ids import new_id
 from hermes.core.ports import SessionStore
+from hermes.core.run_ports import RunStore
+from hermes.core.runs import Run, RunStatus
 from hermes.server.answers import json_answer
 from hermes.server.kept_answers import created_once
 from hermes.server.seams import Seams
@@ -67,6 +69,8 @@ async def patch_session(request: web.Request, seams: Seams) -> web.StreamRespons
 
 async def delete_session(request: web.Request, seams: Seams) -> web.StreamResponse:
     session_id = request.match_info["session_id"]
+    await _in_store(seams, lambda store: _existing(store, session_id))
+    await _stop_runs(seams, session_id)
 
     def delete(store: SessionStore) -> bool:
         _existing(store, session_id)
@@ -77,6 +81,19 @@ async def delete_session(request: web.Request, seams: Seams) -> web.StreamRespon
     if not await _in_store(seams, delete):
         raise unknown_session(session_id)
     return json_answer(wire.session_deleted(session_id))
+
+
+async def _stop_runs(seams: Seams, session_id: str) -> None:
+    """Whoever is at work in a session, or waits for it, would write into what is deleted."""
+
+    def of_session(store: RunStore) -> list[Run]:
+        queued = store.unfinished(RunStatus.QUEUED)
+        active = store.active(session_id)
+        waiting = [run for run in queued if run.session_id == session_id]
+        return waiting if active is None else [*waiting, active]
+
+    for run in await seams.runs.in_store(of_session):
+        await seams.runs.stop(run.id)
 
 
 async def list_messages(request: web.Request, seams: Seams) -> web.StreamResponse:
