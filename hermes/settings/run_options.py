@@ -39,6 +39,7 @@ _POLICIES = (
         name="runs.recovery",
         kind=kinds.one_of("interrupt", "resume"),
         config="runs.recovery",
+        env="HERMES_RECOVERY",
         default="interrupt",
         sentence="What becomes of a run whose process died.",
     ),
