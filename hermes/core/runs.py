@@ -105,7 +105,10 @@ class NewRun:
     resource_id: str | None = None
     """What the route calls its answer: the id of the completion or response."""
     input: Mapping[str, Any] = field(default_factory=dict)
-    """All that is needed to run it, or to run it on, in another process. JSON."""
+    """All that is needed to run it, or to run it on, in another process. JSON.
+
+    What is called `request`, here or under `later`, is dropped when the run is over.
+    """
     metadata: Mapping[str, str] = field(default_factory=dict)
     disconnect: Disconnect = DETACH
     when_busy: WhenBusy = WhenBusy.QUEUE

@@ -24,7 +24,7 @@ from hermes.wire.chat import ChatHead, ChatRequest, parse_chat
 log = logging.getLogger(__name__)
 
 KIND = "chat"
-BULK = "messages"
+BULK = frozenset({"messages"})
 
 
 @dataclass(slots=True, kw_only=True)

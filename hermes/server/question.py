@@ -30,11 +30,13 @@ def question_of(request: web.Request, seams: Seams, body: Mapping[str, Any]) -> 
     )
 
 
-def kept_question(question: Question, head: Mapping[str, Any], *, bulk: str) -> dict[str, Any]:
+def kept_question(
+    question: Question, head: Mapping[str, Any], *, bulk: frozenset[str]
+) -> dict[str, Any]:
     """What a run keeps of its question, and of the answer it makes, as JSON.
 
-    `bulk` names the field that may be large: it is kept under `request`, and dropped when the run
-    is over (see `RunStore.finish`). The rest says how the answer is shown.
+    `bulk` names the fields that may be large: they are kept under `request`, and dropped when the
+    run is over (see `NewRun.input`). The rest says how the answer is shown.
     """
     caller, dialect = question.caller, question.dialect
     return {
@@ -49,8 +51,8 @@ def kept_question(question: Question, head: Mapping[str, Any], *, bulk: str) -> 
             "chat": dialect.forms.chat.value,
             "reasoning": dialect.reasoning.value,
         },
-        "body": {name: value for name, value in question.body.items() if name != bulk},
-        "request": {name: value for name, value in question.body.items() if name == bulk},
+        "body": {name: value for name, value in question.body.items() if name not in bulk},
+        "request": {name: value for name, value in question.body.items() if name in bulk},
     }
 
 

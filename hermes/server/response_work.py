@@ -27,7 +27,7 @@ from hermes.wire.responses_stream import ResponsesEncoder
 log = logging.getLogger(__name__)
 
 KIND = "response"
-BULK = "input"
+BULK = frozenset({"input"})
 
 
 @dataclass(slots=True, kw_only=True)

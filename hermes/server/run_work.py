@@ -24,7 +24,7 @@ from hermes.wire.conversation import refuse_stray_results
 from hermes.wire.run_requests import RunRequest, parse_run
 
 KIND = "run"
-BULK = "input"
+BULK = frozenset({"input", "conversation_history"})
 SOURCE = "api_server"
 
 

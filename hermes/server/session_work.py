@@ -18,7 +18,7 @@ from hermes.server.session_store import existing, in_store
 from hermes.wire.sessions import parse_session_chat
 
 KIND = "session_chat"
-BULK = "message"
+BULK = frozenset({"message"})
 
 
 @dataclass(slots=True, kw_only=True)

@@ -32,7 +32,7 @@ def test_a_submitted_run_is_kept_as_it_was_asked_for(store: RunStore, clock: Clo
     asked = new(
         "r1",
         resource_id="resp_1",
-        input={"call": {"user_message": "\ud800"}, "history": []},
+        input={"call": {"user_message": "\ud800"}, "request": []},
         metadata={"colour": "red"},
         disconnect=Disconnect(30.0),
         timeout=60.0,
@@ -44,7 +44,7 @@ def test_a_submitted_run_is_kept_as_it_was_asked_for(store: RunStore, clock: Clo
         status=RunStatus.QUEUED,
         session_id="s",
         resource_id="resp_1",
-        input={"call": {"user_message": "\ud800"}, "history": []},
+        input={"call": {"user_message": "\ud800"}, "request": []},
         metadata={"colour": "red"},
         disconnect=Disconnect(30.0),
         timeout=60.0,
