@@ -42,18 +42,19 @@ class Recorder:
         self._step = 0 if resumption is None else resumption.steps
 
     def record(self, message: Message) -> None:
-        """Returns when the message is committed, or at once when nothing is to be kept.
+        """Returns when the session has the message; at once when there is no session to keep it.
 
         Raises `Interrupted` when the run's log cannot be written; nothing is kept then.
         """
         place: dict[str, Any] = {}
         if self._link is not None:
             self._emit(MessageKept(message))
-            blocking(self._link.barrier)
             place = {"run_id": self._link.run_id, "step": self._step}
             self._step += 1
         if self._transcript is None:
             return
+        if self._link is not None:
+            self._link.barrier()
         try:
             blocking(partial(self._append, self._transcript, message, place))
         except Exception:  # an embedder's store may raise anything; the answer matters more

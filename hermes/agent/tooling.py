@@ -78,7 +78,7 @@ def _run(seams: AgentSeams, call: ToolCall, clearance: Clearance) -> str:
     seams.emit(ToolStarted(call.id, call.name, shown))
     if seams.link is not None:
         # Whoever goes on after a crash must know that this was begun.
-        blocking(seams.link.barrier)
+        seams.link.barrier()
     output = blocking(partial(seams.run_tool, call.name, call.arguments))
     if clearance.note:
         output = f"{output}\n{clearance.note}"

@@ -23,8 +23,8 @@ class RunLink(Protocol):
     def barrier(self) -> None:
         """Return when everything the agent emitted so far would survive the death of the process.
 
-        May block; raises `Interrupted` when that cannot be promised, because another process has
-        taken the run over or the store cannot be written.
+        Never blocks an event loop: in a fiber it steps aside. Raises `Interrupted` when that cannot
+        be promised, because another process has taken the run over or the store cannot be written.
         """
 
     def take_steers(self) -> list[Steer]:

@@ -7,6 +7,7 @@ from concurrent.futures import Future
 
 from hermes.core.events import Idle, Laws, MessageKept, SteerAccepted, TextDelta, ToolStarted
 from hermes.core.run_link import Steer
+from hermes.fibers import is_in_fiber, wait_in_fiber
 from hermes.runs.feed import Feed, Item
 from hermes.runs.log_writer import LogWriter, OpenLog
 from hermes.runs.steering import Steering
@@ -26,7 +27,12 @@ class Link:
         return self.writer.flushed(self.log)
 
     def barrier(self) -> None:
-        self.flushed().result()
+        flushed = self.flushed()
+        if not is_in_fiber():
+            return flushed.result()
+        # Without a thread that waits: this happens several times in every turn.
+        wrapped = asyncio.wrap_future(flushed)
+        return wait_in_fiber(lambda: asyncio.shield(wrapped))
 
     def take_steers(self) -> list[Steer]:
         return self.steering.take()

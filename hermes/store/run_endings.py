@@ -31,6 +31,7 @@ _HAD = """
     SELECT 1 FROM runs WHERE id = :id AND worker_id = :worker AND status = :status
     AND EXISTS (SELECT 1 FROM run_events WHERE run = number AND seq = :seq)
 """
+_IS_QUEUED = "SELECT 1 FROM runs WHERE number = :number AND status = 'queued'"
 _INPUT = "SELECT input FROM run_inputs WHERE run = :number"
 _SET_INPUT = "UPDATE run_inputs SET input = :input WHERE run = :number"
 
@@ -100,8 +101,7 @@ def _cancel(connection: sqlite3.Connection, run: Run, number: int, now: float) -
 def _log_at_work(connection: sqlite3.Connection, run_id: str, worker: str) -> tuple[int, int]:
     """Like `owned_log`, but a run that nobody has taken up can neither end nor pause."""
     number, last_seq = owned_log(connection, run_id, worker)
-    run = get_run(connection, run_id, None)
-    if run is None or run.status is RunStatus.QUEUED:
+    if connection.execute(_IS_QUEUED, {"number": number}).fetchone() is not None:
         raise fenced(run_id)
     return number, last_seq
 

@@ -50,7 +50,7 @@ def submit_run(
     is_active = ahead is not None and ahead["status"] != "queued"
     return Submitted(
         run=run_by_number(connection, number),
-        place=place_of(connection, new.id),
+        place=0 if ahead is None else place_of(connection, new.id),
         interrupts=from_stored(ahead["id"]) if ahead and is_active and _interrupts(new) else None,
     )
 

@@ -112,8 +112,9 @@ def take_up(
     row = connection.execute(candidate, bind(id=run_id, worker=worker)).fetchone()
     if row is None:
         return None
-    # What nobody answered before the run goes on is not asked any more.
-    deny_open(connection, row["number"], now, by="superseded")
+    if from_status is not RunStatus.QUEUED:  # which has not asked anything yet
+        # What nobody answered before the run goes on is not asked any more.
+        deny_open(connection, row["number"], now, by="superseded")
     return _take(connection, row["number"], worker, now)
 
 

@@ -144,6 +144,15 @@ def test_a_message_is_in_the_log_for_good_before_the_session_has_it() -> None:
     ]
 
 
+def test_without_a_session_nobody_waits_for_the_log() -> None:
+    log: list[tuple[str, Any]] = []
+    recorder = Recorder(
+        None, None, "m", link=Link(log), emit=lambda event: log.append(("event", event))
+    )
+    recorder.record(user("Hi."))
+    assert log == [("event", MessageKept(user("Hi.")))]
+
+
 def test_the_steps_of_a_turn_that_goes_on_are_counted_on() -> None:
     log: list[tuple[str, Any]] = []
     resumption = Resumption(messages=(user("Hi."),), started=frozenset(), steps=3)
