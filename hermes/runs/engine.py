@@ -15,7 +15,14 @@ from typing import Any, TypeVar
 
 from hermes.core.approvals import ApprovalRequest, Decision, Grant
 from hermes.core.errors import Conflict
-from hermes.core.events import ApprovalRequested, Event, MessageKept, RunStarted, TurnPaused
+from hermes.core.events import (
+    ApprovalRequested,
+    Event,
+    MessageKept,
+    RunQueued,
+    RunStarted,
+    TurnPaused,
+)
 from hermes.core.ids import new_id
 from hermes.core.messages import Message
 from hermes.core.run_link import Steer
@@ -138,7 +145,10 @@ class Runs:
         async def read(run: str, since: int, limit: int) -> list[LoggedEvent]:
             return await self.in_store(lambda store: store.read(run, after=since, limit=limit))
 
-        return Following(self._logs, read, run_id, after=after)
+        following = Following(self._logs, read, run_id, after=after)
+        if place := self.place(run_id):
+            following.put(RunQueued(place))  # the others were told when it changed
+        return following
 
     async def events(self, run_id: str, *, after: int, up_to: int) -> list[LoggedEvent]:
         """The committed events between two numbers."""

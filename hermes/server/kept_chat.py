@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 
 from aiohttp import web
 
-from hermes.core.runs import NewRun
+from hermes.core.runs import Idempotency, NewRun
 from hermes.core.turn import Outcome, TurnCall, TurnParameters, TurnResult
 from hermes.runs.engine import Begun
 from hermes.runs.turns import LiveTurn
@@ -64,7 +64,7 @@ async def begin(
         asked=chat.asked,
         wants_text=chat.asked.stream,
     )
-    new = replace(_new_run(seams, chat, session_id), idempotency=await idempotency_of(request))
+    new = _new_run(seams, chat, session_id, await idempotency_of(request))
     begun = await seams.runs.submit(new, work)
     head = head_of(begun.run) if begun.is_replayed else chat.head
     return await _show(request, seams, replace(chat, head=head), begun)
@@ -91,7 +91,9 @@ async def keep_paused(
     await seams.runs.keep_paused(new, messages, result)
 
 
-def _new_run(seams: Seams, chat: ChatAsked, session_id: str | None) -> NewRun:
+def _new_run(
+    seams: Seams, chat: ChatAsked, session_id: str | None, idempotency: Idempotency | None = None
+) -> NewRun:
     return new_run(
         kind=KIND,
         owner=chat.question.caller.owner,
@@ -103,6 +105,7 @@ def _new_run(seams: Seams, chat: ChatAsked, session_id: str | None) -> NewRun:
         session_id=session_id,
         resource_id=chat.head.id,
         metadata=chat.asked.parameters.metadata,
+        idempotency=idempotency,
     )
 
 

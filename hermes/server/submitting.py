@@ -9,7 +9,7 @@ from typing import Any
 from aiohttp import web
 
 from hermes.core.ids import new_id
-from hermes.core.runs import CANCEL, Disconnect, Idempotency, NewRun, WhenBusy
+from hermes.core.runs import CANCEL, DETACH, Disconnect, Idempotency, NewRun, WhenBusy
 from hermes.runs.engine import Begun
 from hermes.server.auth import SESSION_ID_HEADER, SESSION_KEY_HEADER
 from hermes.server.idempotency import KEY_HEADER, idempotency_key
@@ -36,10 +36,12 @@ def new_run(
 ) -> NewRun:
     """`disconnect` holds where the request says nothing itself.
 
-    A client that waits for a whole answer cannot come back for it, unless it has a key to ask
-    again with: then nothing is gained by going on without it.
+    A client that waits for a whole answer cannot come back for it: nothing is gained by going on
+    without it. One that has a key means to ask again, whenever that is.
     """
-    if not is_watched and idempotency is None:
+    if idempotency is not None:
+        disconnect = DETACH
+    elif not is_watched:
         disconnect = CANCEL
     return NewRun(
         id=new_id("run_"),
