@@ -10,6 +10,7 @@ import asyncio
 import logging
 import time
 from collections.abc import Callable, Coroutine, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any, TypeVar
 
@@ -28,16 +29,17 @@ from hermes.core.messages import Message
 from hermes.core.run_link import Steer
 from hermes.core.run_ports import NewEvent, RunStore
 from hermes.core.runs import LoggedEvent, NewRun, Run, RunStatus
-from hermes.core.turn import Outcome, TurnResult
+from hermes.core.turn import TurnResult
 from hermes.runs.limits import Gate
 from hermes.runs.live_logs import Following, LiveLogs
 from hermes.runs.live_run import Cause, LiveRun
 from hermes.runs.log_writer import LogWriter
+from hermes.runs.outcomes import shutting_down
 from hermes.runs.supervisor import Leg, Supervisor
 from hermes.runs.threads import Threads
 from hermes.runs.turns import RunTurn
 from hermes.runs.turnstile import Turnstile
-from hermes.runs.work import Ending, Work
+from hermes.runs.work import Work
 from hermes.settings.model import RunSettings
 
 log = logging.getLogger(__name__)
@@ -90,7 +92,7 @@ class Runs:
             is_resumed_later=lambda: is_closing() and settings.recovery == "resume",
         )
         self._live: dict[str, LiveRun] = {}
-        self._tasks: set[asyncio.Task[None]] = set()
+        self._tasks: set[asyncio.Task[Any]] = set()
         self._keepers: list[asyncio.Task[object]] = []
         self._lasting: dict[str, tuple[Grant, ...]] = {}
 
@@ -108,6 +110,17 @@ class Runs:
         """
         self._gate.refuse_too_many(new.owner)
         self._turnstile.refuse_when_full()
+        begun = asyncio.get_running_loop().create_task(self._submitted(new, work))
+        self._tasks.add(begun)
+        begun.add_done_callback(self._tasks.discard)
+        try:
+            return await asyncio.shield(begun)
+        except asyncio.CancelledError:
+            begun.add_done_callback(_left_at_once)
+            raise
+
+    async def _submitted(self, new: NewRun, work: Work) -> Begun:
+        """Not to be cancelled: a run that is kept but not carried would block its session."""
         submitted = await self.in_store(lambda store: store.submit(new))
         run = submitted.run
         if submitted.replayed:
@@ -158,30 +171,38 @@ class Runs:
 
     async def stop(self, run_id: str, cause: Cause = Cause.STOPPED) -> Run | None:
         """Stop a run; returns when that has happened. None when there is no such run."""
-        run = await self.in_store(lambda store: store.request_stop(run_id))
+        try:
+            run = await self.in_store(lambda store: store.request_stop(run_id))
+        except Exception:  # whatever the store raises, the agent is not to go on
+            await self._halt(run_id, cause)
+            raise
         live = self._live.get(run_id)
-        if run is None or (run.status.is_final and live is None):
-            self.release(run_id)
+        if live is None or run is None:
+            if run is None or run.status.is_final:
+                self.release(run_id)
             return run
-        if live is None:
-            return run
-        if run.status.is_final:
-            await self._dismiss(live, run)
-            return run
-        await live.halt(cause)
+        if not run.status.is_final:
+            await self._halt(run_id, cause)
+        elif not live.is_taken_up and await self._supervisor.dismiss(live, run):
+            self._drop(live)
         await asyncio.wait([live.leg], timeout=CONFIRM_SECONDS)
-        return await self.in_store(lambda store: store.get(run_id))
+        return await self._cancelled(run_id)
 
-    async def _dismiss(self, live: LiveRun, run: Run) -> None:
-        """It never began; the store has written its end."""
-        self.release(run.id)
-        message = str((run.error or {}).get("message") or Cause.STOPPED.value)
-        result = TurnResult(outcome=Outcome.INTERRUPTED, error=message)
-        ending = Ending(
-            result=result, status=run.status, at=run.finished_at or time.time(), read_leg=_nothing
-        )
-        await live.work.end(run, ending)
-        live.has_ended(result)
+    async def _halt(self, run_id: str, cause: Cause) -> None:
+        live = self._live.get(run_id)
+        if live is not None:
+            await live.halt(cause)
+
+    async def _cancelled(self, run_id: str) -> Run | None:
+        """The run as it is now; one that began to wait for a decision meanwhile is over too."""
+        run = await self.in_store(lambda store: store.get(run_id))
+        if run is not None and run.status is RunStatus.WAITING_FOR_APPROVAL:
+            run = await self.in_store(lambda store: store.request_stop(run_id))
+        if run is None or run.status.is_final:
+            self.release(run_id)
+        return run
+
+    def _drop(self, live: LiveRun) -> None:
         if live.carrier is not None:
             live.carrier.cancel()
 
@@ -261,28 +282,33 @@ class Runs:
         live = LiveRun(run, work, stop=stop)
         self._live[run.id] = live
         live.carrier = self.keep(self._to_end(Leg(live=live, **how)))
+        live.carrier.add_done_callback(lambda _carrier: self._put_down(live))
         return live
 
     async def _to_end(self, leg: Leg) -> None:
         try:
             await self._supervisor.carry(leg)
         finally:
-            if self._live.get(leg.live.id) is leg.live:
-                del self._live[leg.live.id]
+            self._put_down(leg.live)
 
-    def keep(self, work: Coroutine[Any, Any, object]) -> asyncio.Task[None]:
+    def _put_down(self, live: LiveRun) -> None:
+        """Nobody carries it any more: if it did not end, it never even began."""
+        if self._live.get(live.id) is live:
+            del self._live[live.id]
+        live.has_failed(shutting_down())
+
+    def keep(self, work: Coroutine[Any, Any, T]) -> asyncio.Task[T]:
         """Have something done beside all requests."""
 
-        async def guarded() -> None:
-            try:
-                await work
-            except Exception:
-                log.exception("work beside the requests failed")
-
-        task = asyncio.get_running_loop().create_task(guarded())
+        task = asyncio.get_running_loop().create_task(work)
         self._tasks.add(task)
-        task.add_done_callback(self._tasks.discard)
+        task.add_done_callback(self._kept)
         return task
+
+    def _kept(self, task: asyncio.Task[Any]) -> None:
+        self._tasks.discard(task)
+        if not task.cancelled() and (error := task.exception()) is not None:
+            log.error("work beside the requests failed", exc_info=error)
 
     def keep_forever(self, work: Coroutine[Any, Any, object]) -> None:
         """Have something done until `close`."""
@@ -294,14 +320,27 @@ class Runs:
             keeper.cancel()
         await asyncio.gather(*self._keepers, return_exceptions=True)
         for live in list(self._live.values()):
-            if live.feed is None and live.carrier is not None:
-                live.carrier.cancel()
-        if self._tasks:
-            _, late = await asyncio.wait(self._tasks, timeout=within)
-            for task in late:
-                task.cancel()
-            await asyncio.gather(*late, return_exceptions=True)
+            if live.feed is None:
+                self._drop(live)
+        await self._all_done(within)
+        late = set(self._tasks)
+        for task in late:
+            task.cancel()
+        await asyncio.gather(*late, return_exceptions=True)
+
+    async def _all_done(self, within: float) -> None:
+        """What is done beside the requests may lead to more of it."""
+        with suppress(TimeoutError):
+            async with asyncio.timeout(within):
+                while self._tasks:
+                    await asyncio.wait(self._tasks)
 
 
-async def _nothing() -> list[LoggedEvent]:
-    return []
+def _left_at_once(begun: asyncio.Task[Begun]) -> None:
+    """Whoever asked for a run has left before it was begun."""
+    if begun.cancelled() or begun.exception() is not None:
+        return
+    live = begun.result().live
+    if live is not None and not begun.result().is_replayed:
+        live.joined()
+        live.left(live.run.disconnect)

@@ -14,6 +14,8 @@ from hermes.core.run_ports import NewEvent
 from hermes.core.runs import LoggedEvent
 
 PAGE = 500
+MOST_AHEAD = 2000
+"""So many events wait for a viewer that is slow; it finds the others in the store."""
 
 ReadPage = Callable[[str, int, int], Awaitable[list[LoggedEvent]]]
 """The committed events of a run after a number, at most so many."""
@@ -28,7 +30,10 @@ class Viewer:
         self._bell: asyncio.Future[None] | None = None
 
     def put(self, event: LoggedEvent) -> None:
-        self._events.append(event)
+        if len(self._events) < MOST_AHEAD:
+            self._events.append(event)
+        else:
+            self._is_hinted = True
         self._ring()
 
     def hint(self) -> None:

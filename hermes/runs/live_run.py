@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import logging
 from collections.abc import Callable
 from contextlib import suppress
 from enum import Enum
@@ -12,6 +13,8 @@ from hermes.core.turn import Outcome, TurnResult
 from hermes.runs.run_feed import RunFeed
 from hermes.runs.turns import AgentRef, interrupt
 from hermes.runs.work import Work
+
+log = logging.getLogger(__name__)
 
 STOP_SECONDS = 0.7
 """How long an agent may take to end by itself after it was told to."""
@@ -41,6 +44,10 @@ class LiveRun:
         self.cause: Cause | None = None
         """Why it was stopped, if it was."""
         self.carrier: asyncio.Task[None] | None = None
+        self.is_taken_up = False
+        """Whether it is this process that ends the run in the store."""
+        self.is_dismissed = False
+        """Whether it was ended in the store before this process took it up."""
         loop = asyncio.get_running_loop()
         self.ready: asyncio.Future[None] = loop.create_future()
         """Done when there is something to watch, if only a queue; fails when it cannot begin."""
@@ -50,6 +57,7 @@ class LiveRun:
         self._stop = stop
         self._viewers = 0
         self._grace: asyncio.TimerHandle | None = None
+        self._halting: asyncio.Task[None] | None = None
 
     @property
     def id(self) -> str:
@@ -87,11 +95,33 @@ class LiveRun:
         self.cause = self.cause or cause
         if self.feed is None or self._turn is None:
             return  # it looks at the cause before it begins
-        interrupt(self.agent_ref, self.cause.value)
-        with suppress(TimeoutError):
-            await asyncio.wait_for(self.feed.ended.wait(), STOP_SECONDS)
-        if not self.feed.ended.is_set():
+        self._interrupt(self.cause.value)
+        if not await self._ends_by_itself(self.feed):
             self._turn.cancel()
+            if not await self._ends_by_itself(self.feed):
+                self._turn.add_done_callback(_forget)  # it heeds nothing: go on without it
+                self.feed.ended.set()
+
+    def halt_soon(self, cause: Cause) -> None:
+        """The same for whoever cannot wait for it."""
+        self._halting = asyncio.get_running_loop().create_task(self.halt(cause))
+
+    def abandon(self) -> None:
+        """Nobody carries it any more; its agent is not to go on alone."""
+        if self._turn is not None and not self._turn.done():
+            self._interrupt("The gateway is shutting down")
+            self._turn.cancel()
+
+    def _interrupt(self, why: str) -> None:
+        try:
+            interrupt(self.agent_ref, why)
+        except Exception:  # an embedder's agent may raise anything; it is cut off then
+            log.exception("an agent could not be interrupted", extra={"run_id": self.id})
+
+    async def _ends_by_itself(self, feed: RunFeed) -> bool:
+        with suppress(TimeoutError):
+            await asyncio.wait_for(feed.ended.wait(), STOP_SECONDS)
+        return feed.ended.is_set()
 
     def has_ended(self, result: TurnResult) -> None:
         self._end_grace()
@@ -100,7 +130,7 @@ class LiveRun:
             self.leg.set_result(result)
 
     def has_failed(self, error: BaseException) -> None:
-        """There is no result, not even a failed one."""
+        """There is no result, not even a failed one; where there is, it stays."""
         self._end_grace()
         for future in (self.ready, self.leg):
             if not future.done():
@@ -111,6 +141,12 @@ class LiveRun:
         if self._grace is not None:
             self._grace.cancel()
             self._grace = None
+
+
+def _forget(turn: asyncio.Future[TurnResult]) -> None:
+    """What becomes of it is nobody's concern any more, not even an error."""
+    if not turn.cancelled():
+        turn.exception()
 
 
 def status_of(result: TurnResult, cause: Cause | None) -> RunStatus:

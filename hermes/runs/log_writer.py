@@ -10,13 +10,16 @@ from __future__ import annotations
 import logging
 import threading
 import time
+from collections import deque
 from collections.abc import Callable, Sequence
 from concurrent.futures import Future
 from dataclasses import dataclass, field
+from functools import partial
 
-from hermes.core.errors import Fenced, Interrupted
+from hermes.core.errors import Interrupted
 from hermes.core.events import Event, ReasoningDelta, TextDelta
 from hermes.core.run_ports import NewEvent
+from hermes.store.errors import StoreUnusable
 
 logger = logging.getLogger(__name__)
 
@@ -24,6 +27,7 @@ RETRY_SECONDS = 0.5
 GIVE_UP_SECONDS = 30.0
 
 Append = Callable[[Sequence[NewEvent]], "Future[None]"]
+Later = Callable[[float, Callable[[], None]], None]
 
 
 @dataclass(slots=True, eq=False)
@@ -33,8 +37,14 @@ class OpenLog:
     run_id: str
     next_seq: int
     on_failure: Callable[[BaseException], None]
-    """Called once, from any thread, when nothing more can be written."""
+    """Called once, from any thread, when nothing more can be written. Must not raise."""
     failure: BaseException | None = None
+    is_closed: bool = False
+    """Whether the run is over for this process: what an agent left behind still says is lost."""
+    entered: int = 0
+    settled: int = 0
+    """How many entries were put, and how many of these were committed or given up."""
+    barriers: list[tuple[int, Future[None]]] = field(default_factory=list)
 
 
 @dataclass(slots=True)
@@ -64,10 +74,16 @@ class _Entry:
 
 @dataclass(frozen=True, slots=True)
 class _Batch:
-    logs: tuple[OpenLog, ...]
-    events: tuple[NewEvent, ...]
-    entries: int
+    parts: dict[OpenLog, list[NewEvent]]
+    """What each log gets; together they are one commit."""
     deadline: float
+
+    @property
+    def events(self) -> list[NewEvent]:
+        return [event for events in self.parts.values() for event in events]
+
+    def split(self) -> list[_Batch]:
+        return [_Batch({log: events}, self.deadline) for log, events in self.parts.items()]
 
 
 class LogWriter:
@@ -80,35 +96,40 @@ class LogWriter:
         *,
         clock: Callable[[], float] = time.time,
         give_up_seconds: float = GIVE_UP_SECONDS,
+        later: Later | None = None,
     ) -> None:
-        """`deliver` is called with committed events, in order, from the store's thread."""
+        """`deliver` is called with committed events, in order, from the store's thread.
+
+        `later` has something done after so many seconds, in a thread of its own by default.
+        """
         self._append = append
         self._deliver = deliver
         self._clock = clock
         self._give_up_seconds = give_up_seconds
+        self._later = later or _in_a_thread
         self._lock = threading.Lock()
         self._waiting: list[_Entry] = []
         self._newest: dict[OpenLog, _Entry] = {}
         """The newest waiting entry of each log: the one that text may be added to."""
-        self._is_flushing = False
-        self._taken = 0
-        self._settled = 0
-        self._barriers: list[tuple[int, OpenLog, Future[None]]] = []
+        self._batches: deque[_Batch] = deque()
+        """What has its numbers already and comes before everything that waits."""
+        self._is_writing = False
 
     def put(self, log: OpenLog, event: Event) -> None:
-        """Add an event to the end of a log. Never blocks; a log that failed takes nothing."""
+        """Add an event to the end of a log. Never blocks; one that failed or is closed is left."""
         with self._lock:
-            if log.failure is not None:
+            if log.failure is not None or log.is_closed:
                 return
             newest = self._newest.get(log)
             if newest is None or not newest.absorbs(event):
                 entry = _Entry(log, self._clock(), event)
                 self._waiting.append(entry)
                 self._newest[log] = entry
-            if self._is_flushing:
+                log.entered += 1
+            if self._is_writing:
                 return
-            self._is_flushing = True
-        self._flush()
+            self._is_writing = True
+        self._write_on()
 
     def flushed(self, log: OpenLog) -> Future[None]:
         """Done when everything that was put so far is committed.
@@ -117,72 +138,116 @@ class LogWriter:
         """
         future: Future[None] = Future()
         with self._lock:
-            wanted = self._taken + len(self._waiting)
-            if log.failure is None and self._settled < wanted:
-                self._barriers.append((wanted, log, future))
+            if log.failure is None and log.settled < log.entered:
+                log.barriers.append((log.entered, future))
                 return future
         _answer(future, log)
         return future
 
-    def last(self, log: OpenLog, event: Event, at: float) -> NewEvent:
-        """The event that ends a log or pauses it, numbered; whoever asks writes it."""
-        return _numbered(log, at, event)
-
-    def _flush(self) -> None:
+    def close(self, log: OpenLog) -> Future[None]:
+        """Take nothing more for this log. Done, or failed, like `flushed`."""
         with self._lock:
+            log.is_closed = True
+        return self.flushed(log)
+
+    def last(self, log: OpenLog, event: Event, at: float) -> NewEvent:
+        """The event that ends a closed log or pauses it, numbered; whoever asks writes it."""
+        with self._lock:
+            return _numbered(log, at, event)
+
+    def _write_on(self) -> None:
+        """Write batch after batch, until one is under way, to be tried again, or the last."""
+        while (batch := self._next()) is not None:
+            written = self._begun(batch)
+            if not written.done():
+                written.add_done_callback(partial(self._written, batch))
+                return
+            if not self._settled(batch, written.exception()):
+                return
+
+    def _next(self) -> _Batch | None:
+        with self._lock:
+            if self._batches:
+                return self._batches.popleft()
             entries, self._waiting = self._waiting, []
             self._newest.clear()
-            self._taken += len(entries)
-            batch = _Batch(
-                logs=tuple({id(entry.log): entry.log for entry in entries}.values()),
-                events=tuple(entry.numbered() for entry in entries),
-                entries=len(entries),
-                deadline=self._clock() + self._give_up_seconds,
-            )
-        self._write(batch)
+            parts: dict[OpenLog, list[NewEvent]] = {}
+            for entry in entries:
+                if entry.log.failure is None:
+                    parts.setdefault(entry.log, []).append(entry.numbered())
+            self._is_writing = bool(parts)
+            return _Batch(parts, self._clock() + self._give_up_seconds) if parts else None
 
-    def _write(self, batch: _Batch) -> None:
+    def _begun(self, batch: _Batch) -> Future[None]:
         try:
-            written = self._append(batch.events)
+            return self._append(batch.events)
         except Exception as error:  # noqa: BLE001  a store that is closed; told like any failure
-            self._settle(batch, error)
-            return
-        written.add_done_callback(lambda done: self._settle(batch, done.exception()))
+            failed: Future[None] = Future()
+            failed.set_exception(error)
+            return failed
 
-    def _settle(self, batch: _Batch, error: BaseException | None) -> None:
+    def _written(self, batch: _Batch, written: Future[None]) -> None:
+        if self._settled(batch, written.exception()):
+            self._write_on()
+
+    def _settled(self, batch: _Batch, error: BaseException | None) -> bool:
+        """Tell everybody what became of a batch; False when that is not known yet."""
         if error is None:
             self._deliver(batch.events)
-        elif isinstance(error, Fenced) or self._clock() >= batch.deadline:
-            self._fail(batch.logs, error)
-        else:
+        elif len(batch.parts) > 1:
+            # It may be the fault of one log; the others are not to suffer for it.
+            with self._lock:
+                self._batches.extend(batch.split())
+            return True
+        elif _may_mend(error) and self._clock() < batch.deadline:
             # A full disk may get room again. What is there already is not written twice.
             logger.warning("run events not stored, trying again: %s", error)
-            again = threading.Timer(RETRY_SECONDS, self._write, (batch,))
-            again.daemon = True
-            again.start()
-            return
+            self._try_later(batch)
+            return False
+        else:
+            self._fail(batch.parts, error)
+        self._pass_barriers(batch)
+        return True
+
+    def _try_later(self, batch: _Batch) -> None:
+        def again() -> None:
+            with self._lock:
+                self._batches.appendleft(batch)
+            self._write_on()
+
+        self._later(RETRY_SECONDS, again)
+
+    def _pass_barriers(self, batch: _Batch) -> None:
+        passed: list[tuple[OpenLog, Future[None]]] = []
         with self._lock:
-            self._settled += batch.entries
-            passed = [each for each in self._barriers if self._is_past(each)]
-            self._barriers = [each for each in self._barriers if each not in passed]
-            self._is_flushing = bool(self._waiting)
-            goes_on = self._is_flushing
-        for _, log, future in passed:
+            for log, events in batch.parts.items():
+                log.settled += len(events)
+                waiting, log.barriers = log.barriers, []
+                for wanted, future in waiting:
+                    if log.settled >= wanted or log.failure is not None:
+                        passed.append((log, future))
+                    else:
+                        log.barriers.append((wanted, future))
+        for log, future in passed:
             _answer(future, log)
-        if goes_on:
-            self._flush()
 
-    def _is_past(self, barrier: tuple[int, OpenLog, Future[None]]) -> bool:
-        wanted, log, _ = barrier
-        return self._settled >= wanted or log.failure is not None
+    def _fail(self, logs: dict[OpenLog, list[NewEvent]], error: BaseException) -> None:
+        for log in logs:
+            with self._lock:
+                is_first, log.failure = log.failure is None, log.failure or error
+            if is_first:
+                log.on_failure(error)
 
-    def _fail(self, logs: Sequence[OpenLog], error: BaseException) -> None:
-        with self._lock:
-            fresh = [log for log in logs if log.failure is None]
-            for log in fresh:
-                log.failure = error
-        for log in fresh:
-            log.on_failure(error)
+
+def _in_a_thread(seconds: float, work: Callable[[], None]) -> None:
+    timer = threading.Timer(seconds, work)
+    timer.daemon = True
+    timer.start()
+
+
+def _may_mend(error: BaseException) -> bool:
+    """Whether waiting may help: a full disk, a locked file; not a log that is another's now."""
+    return isinstance(error, StoreUnusable | OSError)
 
 
 def _numbered(log: OpenLog, at: float, event: Event) -> NewEvent:

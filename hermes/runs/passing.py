@@ -18,6 +18,7 @@ from hermes.core.runs import CANCEL, LoggedEvent, Run, RunStatus, error_of
 from hermes.core.turn import Outcome, TurnResult
 from hermes.runs.feed import Feed, Item
 from hermes.runs.live_run import Cause, status_of
+from hermes.runs.outcomes import result_of
 from hermes.runs.turns import AgentRef, interrupt
 
 MOST_FINISHED = 64
@@ -45,11 +46,25 @@ class PassingFeed(Feed):
             self.ring()
         return taken
 
+    def happened(self) -> list[Event]:
+        """What was taken and what is still to be taken, up to the end."""
+        events = list(self.seen)
+        for item in list(self._items):
+            if item is None:
+                break
+            if item.__class__ is not Idle:
+                events.append(item)
+        return events
+
     async def more(self) -> None:
         """Return when something happened."""
         bell = asyncio.get_running_loop().create_future()
         self._bells.append(bell)
-        await bell
+        try:
+            await bell
+        finally:
+            if bell in self._bells:
+                self._bells.remove(bell)
 
     def ring(self) -> None:
         bells, self._bells = self._bells, []
@@ -83,8 +98,10 @@ class PassingRun:
             self.feed.ring()
 
     def stop(self) -> None:
-        self.cause = Cause.STOPPED
-        interrupt(self.agent_ref, Cause.STOPPED.value)
+        """Does nothing to one that is over: how it ended does not change any more."""
+        if self.ended_at is None:
+            self.cause = Cause.STOPPED
+            interrupt(self.agent_ref, Cause.STOPPED.value)
 
     async def ended(self, within: float) -> None:
         """Return when it is over, or after so many seconds."""
@@ -141,7 +158,7 @@ class PassingRun:
 
     def _log(self) -> list[Event]:
         result = self._result()
-        said: list[Event] = list(self.feed.seen)
+        said = self.feed.happened()
         if result is None:
             return [RunStarted(1), *said]
         if not said and result.text:
@@ -150,11 +167,13 @@ class PassingRun:
         return [RunStarted(1), *said, TurnEnded(result, status.value)]
 
     def _result(self) -> TurnResult | None:
-        if self.ended_at is None or self.task is None:
+        if self.ended_at is None or self.result is not None:
             return self.result
-        if self.task.cancelled() or self.task.exception() is not None:
-            return TurnResult(outcome=Outcome.INTERRUPTED, error=Cause.CLIENT_LEFT.value)
-        return self.task.result()
+        if self.task is None or not self.task.done() or self.task.cancelled():
+            why = self.cause or Cause.CLIENT_LEFT
+            return TurnResult(outcome=Outcome.INTERRUPTED, error=why.value)
+        self.result = result_of(self.task, self.cause)
+        return self.result
 
 
 class PassingRuns:
@@ -173,6 +192,11 @@ class PassingRuns:
         self._forget()
         run = self._running.get(run_id) or self._finished.get(run_id)
         return run if run is not None and run.owner == owner else None
+
+    def forget(self, run_id: str) -> None:
+        """It is kept after all: from now on the store knows more."""
+        self._running.pop(run_id, None)
+        self._finished.pop(run_id, None)
 
     def _end(self, run: PassingRun) -> None:
         if self._running.pop(run.id, None) is not None:

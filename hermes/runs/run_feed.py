@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 from concurrent.futures import Future
 
+from hermes.core.errors import Interrupted
 from hermes.core.events import Idle, Laws, MessageKept, SteerAccepted, TextDelta, ToolStarted
 from hermes.core.run_link import Steer
 from hermes.fibers import is_in_fiber, wait_in_fiber
@@ -27,6 +28,8 @@ class Link:
         return self.writer.flushed(self.log)
 
     def barrier(self) -> None:
+        if self.log.is_closed:
+            raise Interrupted("This run is over; an agent that was left behind does nothing more.")
         flushed = self.flushed()
         if not is_in_fiber():
             return flushed.result()
@@ -60,6 +63,9 @@ class RunFeed(Feed):
             super().put(None)
             self.ended.set()
         elif not isinstance(item, Idle) and self._laws.admits(item):
-            self.has_kept_messages |= isinstance(item, MessageKept)
-            self.has_effect |= isinstance(item, TextDelta | ToolStarted)
+            # Set, never combined: several threads of an agent may report at once.
+            if isinstance(item, MessageKept):
+                self.has_kept_messages = True
+            elif isinstance(item, TextDelta | ToolStarted):
+                self.has_effect = True
             self.run_link.writer.put(self.run_link.log, item)

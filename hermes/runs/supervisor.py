@@ -11,11 +11,12 @@ import logging
 import time
 from collections.abc import Awaitable, Callable, Sequence
 from concurrent.futures import Future
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import Any, Protocol, TypeVar
+from typing import Protocol, TypeVar
 
-from hermes.core.errors import ApiError, Unavailable
+from hermes.core.errors import ApiError, Interrupted
 from hermes.core.events import (
     ApprovalDecided,
     Event,
@@ -30,16 +31,26 @@ from hermes.core.events import (
     TurnPaused,
 )
 from hermes.core.run_link import Steer
-from hermes.core.run_ports import RunStore
+from hermes.core.run_ports import NewEvent, RunStore
 from hermes.core.runs import LoggedEvent, Run, RunStatus
-from hermes.core.turn import Failure, Outcome, Resumption, TurnCall, TurnResult
+from hermes.core.turn import Outcome, Resumption, TurnCall, TurnResult
 from hermes.runs.live_logs import LiveLogs
 from hermes.runs.live_run import Cause, LiveRun, status_of
 from hermes.runs.log_writer import LogWriter, OpenLog
+from hermes.runs.outcomes import (
+    carried_elsewhere,
+    dismissed,
+    not_stored,
+    refused,
+    result_of,
+    shutting_down,
+    stopped,
+)
 from hermes.runs.run_feed import Link, RunFeed
 from hermes.runs.turns import RunTurn, start_into
 from hermes.runs.turnstile import Ticket, Turnstile
 from hermes.runs.work import Ending
+from hermes.store.errors import StoreUnusable
 from hermes.wire.transcript import turn_messages
 
 log = logging.getLogger(__name__)
@@ -48,6 +59,8 @@ T = TypeVar("T")
 
 LOOK_AGAIN_SECONDS = 0.2
 """For a session that is at work on a run which does not wait here."""
+TRY_AGAIN_SECONDS = 5.0
+"""For an end that could not be stored: until it is, the session goes on with nothing else."""
 PAGE = 2000
 
 
@@ -87,22 +100,65 @@ class Supervisor:
         live = leg.live
         is_held = False
         try:
-            await self._enter(leg)
             run = await self._taken_up(leg)
             if run is not None:
-                live.run = run
+                live.run, live.is_taken_up = run, True
                 is_held = await self._work(leg, run)
         except asyncio.CancelledError:
-            live.has_failed(_shutting_down())
+            live.has_failed(shutting_down())
             raise
         except ApiError as error:
             live.has_failed(error)
-        except Exception:
+            is_held = await self._given_up(live)
+        except Exception:  # the store, or an embedder's one, may raise anything
             log.exception("run not carried to its end", extra={"run_id": live.id})
-            live.has_failed(_not_stored())
+            live.has_failed(not_stored())
+            is_held = await self._given_up(live)
         finally:
             if not is_held:
                 self.turnstile.leave(live.id)
+
+    async def dismiss(self, live: LiveRun, run: Run | None) -> bool:
+        """Tell whoever waits that the run ended in the store before it began; True the first time.
+
+        `run`: as it was found; None when it is gone.
+        """
+        if live.is_dismissed:
+            return False
+        live.is_dismissed = True
+        self.turnstile.leave(live.id)
+        self.logs.hint(live.id)
+        if run is None or not run.status.is_final:
+            live.has_failed(carried_elsewhere(live.id))
+            return True
+        result = dismissed(run)
+        await self._tell_work(live, run, result, run.finished_at or time.time())
+        live.has_ended(result)
+        return True
+
+    # --- its turn comes -----------------------------------------------------------------------
+
+    async def _taken_up(self, leg: Leg) -> Run | None:
+        """The run, now ours; None when it was cancelled while it waited."""
+        live = leg.live
+        while True:
+            await self._enter(leg)
+            run = await self.in_store(
+                lambda store: store.take_up(live.id, from_status=leg.from_status)
+            )
+            if run is not None:
+                return run
+            found = await self.in_store(lambda store: store.get(live.id))
+            if found is None or found.status is not leg.from_status:
+                await self.dismiss(live, found)
+                return None
+            await self._let_pass(leg)
+
+    async def _let_pass(self, leg: Leg) -> None:
+        """Another run of the session was kept first; it may be right behind this one here."""
+        self.turnstile.leave(leg.live.id)
+        if not self.turnstile.must_wait(self._ticket(leg)):
+            await asyncio.sleep(LOOK_AGAIN_SECONDS)
 
     def _ticket(self, leg: Leg) -> Ticket:
         live = leg.live
@@ -119,26 +175,7 @@ class Supervisor:
             await live.work.wait(live.run)
         await self.turnstile.enter(ticket, at_front=leg.is_urgent)
 
-    async def _taken_up(self, leg: Leg) -> Run | None:
-        """The run, now ours; None when it was cancelled while it waited."""
-        run_id = leg.live.id
-        while True:
-            run = await self.in_store(
-                lambda store: store.take_up(run_id, from_status=leg.from_status)
-            )
-            if run is not None:
-                return run
-            found = await self.in_store(lambda store: store.get(run_id))
-            if found is None or found.status is not leg.from_status:
-                return None
-            await self._let_pass(leg)
-
-    async def _let_pass(self, leg: Leg) -> None:
-        """Another run of the session was kept first; it may be right behind this one here."""
-        self.turnstile.leave(leg.live.id)
-        if not self.turnstile.must_wait(self._ticket(leg)):
-            await asyncio.sleep(LOOK_AGAIN_SECONDS)
-        await self._enter(leg)
+    # --- the agent works ----------------------------------------------------------------------
 
     async def _work(self, leg: Leg, run: Run) -> bool:
         """Let the agent work; True when the run now waits for a decision."""
@@ -146,38 +183,59 @@ class Supervisor:
         end = OpenLog(run.id, run.last_seq + 1, on_failure=self._halting(live))
         try:
             before = await self.read(run.id, after=0, up_to=run.last_seq)
-            unheard = _unheard(before)
             call = await self._call(leg, run, before)
             await work.begin(run)
         except ApiError as error:
             await self.in_store(lambda store: store.forget_key(run.id))
-            await self._finish(live, end, _refused(error), RunStatus.FAILED, time.time())
+            await self._finish(end, refused(error), RunStatus.FAILED, time.time())
             raise
         feed = RunFeed(Link(self.writer, end), wants_text=work.wants_text)
-        feed.run_link.steering.restore(unheard)
-        for event in (*leg.opening, RunStarted(run.attempt)):
+        feed.run_link.steering.restore(_unheard(before))
+        for event in leg.opening:
             feed.put(event)
-        turn = start_into(feed, live.agent_ref, self.run_turn, call)
-        live.has_begun(feed, turn)
-        await self._ended(live, feed, run)
-        result = _result_of(turn, live)
-        self._settle(feed, call, result)
+        result = await self._answer(live, feed, call, run)
         if result.outcome is Outcome.ASKING:
             await self._pause(leg, end, result)
             return True
-        if status_of(result, live.cause) is RunStatus.INTERRUPTED and self.is_resumed_later():
+        if self._is_left_for_later(live, feed, result):
+            await asyncio.wrap_future(self.writer.close(end))
             await self.in_store(lambda store: store.requeue(run.id))
-            live.has_ended(result)
+            live.has_failed(shutting_down())
             return False
         await self._end(leg, end, result)
         return False
+
+    async def _answer(self, live: LiveRun, feed: RunFeed, call: TurnCall, run: Run) -> TurnResult:
+        if live.cause is not None:  # stopped while it was being prepared
+            return stopped(TurnResult(outcome=Outcome.INTERRUPTED), live.cause)
+        feed.put(RunStarted(run.attempt))
+        turn = start_into(feed, live.agent_ref, self.run_turn, call)
+        live.has_begun(feed, turn)
+        try:
+            await self._ended(live, feed, run)
+        finally:
+            live.abandon()
+        result = result_of(turn, live.cause)
+        self._settle(feed, call, result)
+        return result
+
+    def _is_left_for_later(self, live: LiveRun, feed: RunFeed, result: TurnResult) -> bool:
+        """Whether the next process goes on with it.
+
+        Not when it would have to do again what was done: a foreign agent does not report the
+        steps it has taken.
+        """
+        is_interrupted = status_of(result, live.cause) is RunStatus.INTERRUPTED
+        can_go_on = feed.has_kept_messages or not feed.has_effect
+        return is_interrupted and can_go_on and self.is_resumed_later()
 
     def _halting(self, live: LiveRun) -> Callable[[BaseException], None]:
         loop = asyncio.get_running_loop()
 
         def failed(error: BaseException) -> None:
             log.error("run %s cannot be logged any more: %s", live.id, error)
-            loop.call_soon_threadsafe(lambda: loop.create_task(live.halt(Cause.NOT_STORED)))
+            with suppress(RuntimeError):  # the loop is closed: nobody is left to be told
+                loop.call_soon_threadsafe(live.halt_soon, Cause.NOT_STORED)
 
         return failed
 
@@ -207,8 +265,6 @@ class Supervisor:
         return found
 
     async def _ended(self, live: LiveRun, feed: RunFeed, run: Run) -> None:
-        if live.cause is not None:
-            await live.halt(live.cause)  # it was stopped before there was anything to stop
         seconds = run.timeout or self.max_seconds or None
         try:
             async with asyncio.timeout(seconds):
@@ -225,6 +281,8 @@ class Supervisor:
             for message in turn_messages(call.history, call.opening, result):
                 feed.put(MessageKept(message))
 
+    # --- what came of it ----------------------------------------------------------------------
+
     async def _pause(self, leg: Leg, end: OpenLog, result: TurnResult) -> None:
         at = await self._store_answer(leg, end, result, RunStatus.WAITING_FOR_APPROVAL)
         last = self.writer.last(end, TurnPaused(result), at)
@@ -240,13 +298,14 @@ class Supervisor:
         if status is RunStatus.FAILED and live.feed is not None and not live.feed.has_effect:
             # Nothing happened: the same request may be tried again.
             await self.in_store(lambda store: store.forget_key(live.id))
-        await self._finish(live, end, result, status, at)
+        await self._finish(end, result, status, at)
+        live.has_ended(result)
 
     async def _store_answer(
         self, leg: Leg, end: OpenLog, result: TurnResult, status: RunStatus
     ) -> float:
         """The moment at which the leg ended, for whoever writes it down."""
-        await asyncio.wrap_future(self.writer.flushed(end))
+        await asyncio.wrap_future(self.writer.close(end))
         live, at = leg.live, time.time()
 
         async def read_leg() -> list[LoggedEvent]:
@@ -257,13 +316,60 @@ class Supervisor:
         )
         return at
 
-    async def _finish(
-        self, live: LiveRun, end: OpenLog, result: TurnResult, status: RunStatus, at: float
-    ) -> None:
+    async def _finish(self, end: OpenLog, result: TurnResult, status: RunStatus, at: float) -> None:
         last = self.writer.last(end, TurnEnded(result, status.value), at)
         await self._committed(lambda store: store.finish(status, last))
         self.logs.pass_on([last])
-        live.has_ended(result)
+
+    async def _given_up(self, live: LiveRun) -> bool:
+        """Write the end of a run that went wrong; True when it waits for a decision after all.
+
+        The session could never go on with anything else as long as the store has it at work.
+        """
+        if live.feed is not None:
+            with suppress(Interrupted):
+                await asyncio.wrap_future(self.writer.close(live.feed.run_link.log))
+        while True:
+            try:
+                return await self._failed_in_store(live)
+            except (StoreUnusable, OSError):
+                log.warning("end of run %s not stored, trying again", live.id)
+                await asyncio.sleep(TRY_AGAIN_SECONDS)
+            except Interrupted:
+                return False  # another process has it now
+            except Exception:  # an embedder's store, or one that is closed; the next start mends it
+                log.exception("end of a run not stored", extra={"run_id": live.id})
+                return False
+
+    async def _failed_in_store(self, live: LiveRun) -> bool:
+        run = await self.in_store(lambda store: store.get(live.id))
+        if run is None or run.status.is_final:
+            return False
+        if run.status is RunStatus.WAITING_FOR_APPROVAL:
+            return True
+        if run.status is RunStatus.QUEUED:
+            await self.in_store(lambda store: store.request_stop(live.id))
+            self.logs.hint(live.id)
+            return False
+        result = stopped(TurnResult(outcome=Outcome.INTERRUPTED), Cause.NOT_STORED)
+        at, status = time.time(), status_of(result, Cause.NOT_STORED)
+        await self._tell_work(live, replace(run, status=status), result, at)
+        last = NewEvent(run.id, run.last_seq + 1, at, TurnEnded(result, status.value))
+        await self._committed(lambda store: store.finish(status, last))
+        self.logs.hint(live.id)
+        return False
+
+    async def _tell_work(self, live: LiveRun, run: Run, result: TurnResult, at: float) -> None:
+        """Have the answer of a run stored that never had one; whatever happens, it is over."""
+
+        async def read_leg() -> list[LoggedEvent]:
+            return await self.read(run.id, after=live.after, up_to=run.last_seq)
+
+        try:
+            ending = Ending(result=result, status=run.status, at=at, read_leg=read_leg)
+            await live.work.end(run, ending)
+        except Exception:  # an embedder's store may raise anything; the run ends all the same
+            log.exception("answer of a run not stored", extra={"run_id": run.id})
 
     async def _committed(self, begin: Callable[[RunStore], Future[None]]) -> None:
         await asyncio.wrap_future(begin(self.store()))
@@ -298,51 +404,3 @@ def _unheard(log: Sequence[LoggedEvent]) -> list[Steer]:
 
 def _page(run_id: str, after: int, store: RunStore) -> list[LoggedEvent]:
     return store.read(run_id, after=after, limit=PAGE)
-
-
-def _result_of(turn: asyncio.Future[Any], live: LiveRun) -> TurnResult:
-    """What came of a turn whose feed has ended; an agent that raised is a failed turn."""
-    if turn.cancelled():
-        result = TurnResult(outcome=Outcome.INTERRUPTED)
-    elif (error := turn.exception()) is not None:
-        log.error("the agent raised", exc_info=error)
-        result = TurnResult(
-            outcome=Outcome.FAILED,
-            error=f"The agent failed: {str(error) or type(error).__name__}",
-            failure=Failure(code="agent_error"),
-        )
-    else:
-        result = turn.result()
-    if live.cause in _FAILURES and not result.is_complete:
-        return replace(
-            result,
-            outcome=Outcome.FAILED,
-            error=live.cause.value,
-            failure=Failure(code=_FAILURES[live.cause]),
-        )
-    if result.outcome is Outcome.INTERRUPTED and live.cause is not None:
-        return replace(result, error=live.cause.value)
-    return result
-
-
-_FAILURES = {Cause.TIMED_OUT: "run_timeout", Cause.NOT_STORED: "run_not_stored"}
-
-
-def _refused(error: ApiError) -> TurnResult:
-    return TurnResult(outcome=Outcome.FAILED, error=error.message, failure=Failure(code=error.code))
-
-
-def _shutting_down() -> Unavailable:
-    return Unavailable(
-        "The gateway is shutting down; try again in a moment.",
-        code="draining",
-        headers={"Retry-After": "5"},
-    )
-
-
-def _not_stored() -> Unavailable:
-    return Unavailable(
-        "The run cannot be stored, so it was not gone on with; the gateway's log says why.",
-        code="run_store_unavailable",
-        headers={"Retry-After": "5"},
-    )

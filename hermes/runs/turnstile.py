@@ -90,7 +90,7 @@ class Turnstile:
         self._waiting.pop(run_id, None)
         self._give_back(run_id)
         session_id = self._held.pop(run_id, None)
-        if session_id is not None:
+        if session_id is not None and self._at_work.get(session_id) == run_id:
             del self._at_work[session_id]
         self.admit()
 

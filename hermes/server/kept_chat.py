@@ -89,6 +89,7 @@ async def keep_paused(
     new = replace(_new_run(seams, chat, None), id=run_id)
     messages = turn_messages(call.history, call.opening, result)
     await seams.runs.keep_paused(new, messages, result)
+    seams.passing.forget(run_id)
 
 
 def _new_run(
