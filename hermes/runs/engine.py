@@ -138,8 +138,9 @@ class Runs:
         from_status: RunStatus = RunStatus.QUEUED,
         opening: Sequence[Event] = (),
     ) -> LiveRun:
-        """Carry a run that was begun before, or by another process."""
-        return self._carry(run, work, from_status=from_status, opening=opening)
+        """Carry a run that was begun before, or by another process; once, whoever else asks."""
+        live = self._live.get(run.id)
+        return live or self._carry(run, work, from_status=from_status, opening=opening)
 
     @property
     def is_busy(self) -> bool:

@@ -275,11 +275,13 @@ class Supervisor:
 
     def _settle(self, feed: RunFeed, call: TurnCall, result: TurnResult) -> None:
         """Log what the agent left unsaid: words nobody heard, and messages of a foreign agent."""
+        end = feed.run_link.log
         for steer in feed.run_link.steering.end():
-            feed.put(Notice("steer_refused", f"Not delivered, the turn was over: {steer.text}"))
+            why = f"Not delivered, the turn was over: {steer.text}"
+            self.writer.put(end, Notice("steer_refused", why))
         if not feed.has_kept_messages:
             for message in turn_messages(call.history, call.opening, result):
-                feed.put(MessageKept(message))
+                self.writer.put(end, MessageKept(message))
 
     # --- what came of it ----------------------------------------------------------------------
 
@@ -306,10 +308,10 @@ class Supervisor:
     ) -> float:
         """The moment at which the leg ended, for whoever writes it down."""
         await asyncio.wrap_future(self.writer.close(end))
-        live, at = leg.live, time.time()
+        live, at, last = leg.live, time.time(), end.next_seq - 1
 
         async def read_leg() -> list[LoggedEvent]:
-            return await self.read(live.id, after=live.after, up_to=end.next_seq - 1)
+            return await self.read(live.id, after=live.after, up_to=last)
 
         await live.work.end(
             live.run, Ending(result=result, status=status, at=at, read_leg=read_leg)

@@ -61,10 +61,9 @@ class Turnstile:
         if self._gate.is_full:
             return True
         session_id = ticket.session_id
-        if session_id is None:
+        if session_id is None or self._goes_on(ticket):
             return False
-        at_work = self._at_work.get(session_id, ticket.run_id)
-        return at_work != ticket.run_id or any(
+        return session_id in self._at_work or any(
             other.session_id == session_id for other in self._waiting.values()
         )
 
@@ -115,15 +114,18 @@ class Turnstile:
                 self._begin(ticket)
                 continue
             ahead += 1
-            if ticket.session_id is not None:
+            if ticket.session_id is not None and not self._goes_on(ticket):
                 passed_over[ticket.session_id] = passed_over.get(ticket.session_id, 0) + 1
             _tell(ticket, before or ahead)
 
     def _before_in_session(self, ticket: Ticket, passed_over: dict[str, int]) -> int:
-        if ticket.session_id is None:
+        if ticket.session_id is None or self._goes_on(ticket):
             return 0
-        at_work = self._at_work.get(ticket.session_id, ticket.run_id)
-        return passed_over.get(ticket.session_id, 0) + (at_work != ticket.run_id)
+        return passed_over.get(ticket.session_id, 0) + (ticket.session_id in self._at_work)
+
+    def _goes_on(self, ticket: Ticket) -> bool:
+        """Whether its session is at work on it already: the others wait for it, not it for them."""
+        return ticket.run_id in self._held
 
     def _begin(self, ticket: Ticket) -> None:
         del self._waiting[ticket.run_id]
