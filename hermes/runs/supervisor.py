@@ -194,6 +194,7 @@ class Supervisor:
         for event in leg.opening:
             feed.put(event)
         result = await self._answer(live, feed, call, run)
+        unheard = feed.run_link.steering.end()  # whoever goes on with the run is told
         if result.outcome is Outcome.ASKING:
             await self._pause(leg, end, result)
             return True
@@ -202,6 +203,7 @@ class Supervisor:
             await self.in_store(lambda store: store.requeue(run.id))
             live.has_failed(shutting_down())
             return False
+        self._refuse(unheard, end)
         await self._end(leg, end, result)
         return False
 
@@ -216,7 +218,8 @@ class Supervisor:
         finally:
             live.abandon()
         result = result_of(turn, live.cause)
-        self._settle(feed, call, result)
+        if not self._is_left_for_later(live, feed, result):
+            self._keep_messages(feed, call, result)
         return result
 
     def _is_left_for_later(self, live: LiveRun, feed: RunFeed, result: TurnResult) -> bool:
@@ -273,15 +276,16 @@ class Supervisor:
             await live.halt(Cause.TIMED_OUT)
             await feed.ended.wait()
 
-    def _settle(self, feed: RunFeed, call: TurnCall, result: TurnResult) -> None:
-        """Log what the agent left unsaid: words nobody heard, and messages of a foreign agent."""
-        end = feed.run_link.log
-        for steer in feed.run_link.steering.end():
-            why = f"Not delivered, the turn was over: {steer.text}"
-            self.writer.put(end, Notice("steer_refused", why))
+    def _keep_messages(self, feed: RunFeed, call: TurnCall, result: TurnResult) -> None:
+        """Log what a foreign agent did not report itself."""
         if not feed.has_kept_messages:
             for message in turn_messages(call.history, call.opening, result):
-                self.writer.put(end, MessageKept(message))
+                self.writer.put(feed.run_link.log, MessageKept(message))
+
+    def _refuse(self, steers: Sequence[Steer], end: OpenLog) -> None:
+        for steer in steers:
+            why = f"Not delivered, the turn was over: {steer.text}"
+            self.writer.put(end, Notice("steer_refused", why))
 
     # --- what came of it ----------------------------------------------------------------------
 

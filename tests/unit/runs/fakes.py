@@ -127,6 +127,7 @@ class Engine:
     calls: list[TurnCall] = field(default_factory=list)
     agents: list[FakeAgent] = field(default_factory=list)
     """Used up from the front; then each turn has an agent that just answers."""
+    is_closing: bool = False
     _ids: Any = field(default_factory=lambda: count(1))
 
     async def run_turn(self, call: TurnCall, feed: Feed | None, ref: AgentRef) -> TurnResult:
@@ -180,11 +181,12 @@ async def engine(*, room: int = 100, close: bool = True, **settings: Any) -> Asy
         return await made[0].run_turn(call, feed, ref)
 
     runs = Runs(
-        store=lambda: store,  # type: ignore[arg-type, return-value]
+        store=lambda: store,
         storage=storage,
         run_turn=run_turn,
         settings=RunSettings(**settings),
         gate=gate,
+        is_closing=lambda: made[0].is_closing,
     )
     made.append(Engine(runs=runs, gate=gate, store=store))
     try:

@@ -126,11 +126,7 @@ async def test_whoever_watches_sees_the_log_as_it_is_read_later() -> None:
             RunStatus.FAILED,
             "rate_limited",
         ),
-        (
-            FakeAgent(result=TurnResult(text="a", outcome=Outcome.TRUNCATED)),
-            RunStatus.COMPLETED,
-            None,
-        ),
+        (FakeAgent(result=TurnResult(outcome=Outcome.TRUNCATED)), RunStatus.COMPLETED, None),
     ],
 )
 async def test_an_agent_may_end_as_it_likes(
@@ -626,6 +622,25 @@ async def test_words_for_a_running_agent_reach_it_or_are_said_to_be_lost() -> No
         assert "Stop!" in notices[0].message
 
 
+async def test_what_an_agent_did_not_hear_before_it_asked_it_hears_when_it_goes_on() -> None:
+    async with engine() as under:
+        agent = asking()
+        agent.gate = asyncio.Event()
+        under.agents = [agent, patient()]
+        begun = await under.submit()
+        await at_work(under, begun.run.id)
+        steer = await under.runs.steer(begun.run.id, "To the left")
+        agent.gate.set()
+        await under.ended(begun)
+        assert not any(isinstance(each, Notice) for each in under.events(begun.run.id))
+        await go_on(under, begun.run.id)
+        await at_work(under, begun.run.id)
+        live = under.runs.live(begun.run.id)
+        assert live is not None
+        assert live.feed is not None
+        assert live.feed.run_link.take_steers() == [steer]
+
+
 async def test_nobody_can_steer_what_is_over_or_waits() -> None:
     async with engine(room=1) as under:
         under.agents = [patient()]
@@ -759,7 +774,7 @@ async def test_a_run_that_is_interrupted_by_the_end_of_the_process(
         under.agents = [agent]
         begun = await under.submit(session_id="s")
         await at_work(under, begun.run.id)
-        under.runs.closing()
+        under.is_closing = True
         agent.interrupt("The gateway is shutting down")
         await under.ended(begun)
         await under.runs.close()
@@ -781,7 +796,7 @@ async def test_what_a_foreign_agent_has_done_is_not_done_again_by_the_next_proce
         under.agents = [agent]
         begun = await under.submit()
         await at_work(under, begun.run.id)
-        under.runs.closing()
+        under.is_closing = True
         agent.interrupt("The gateway is shutting down")
         assert (await under.ended(begun)).status is RunStatus.INTERRUPTED
 

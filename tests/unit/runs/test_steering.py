@@ -15,7 +15,7 @@ WAIT = 5.0
 
 @given(st.lists(st.sampled_from(["offer", "take", "take_or_end", "end"]), max_size=40))
 def test_what_was_accepted_is_taken_once_and_in_order(moves: list[str]) -> None:
-    steering = Steering()
+    steering = Steering(lambda _steer: None)
     accepted: list[Steer] = []
     taken: list[Steer] = []
     for number, move in enumerate(moves):
@@ -34,7 +34,7 @@ def test_what_was_accepted_is_taken_once_and_in_order(moves: list[str]) -> None:
 
 @given(st.lists(st.booleans(), max_size=20))
 def test_nothing_is_accepted_after_the_agent_found_nothing(offers: list[bool]) -> None:
-    steering = Steering()
+    steering = Steering(lambda _steer: None)
     for offers_first in offers:
         if offers_first:
             assert steering.offer(Steer("1", "left"))
@@ -44,7 +44,7 @@ def test_nothing_is_accepted_after_the_agent_found_nothing(offers: list[bool]) -
 
 
 def test_two_threads_agree_about_what_was_heard() -> None:
-    steering = Steering()
+    steering = Steering(lambda _steer: None)
     accepted: list[Steer] = []
     taken: list[Steer] = []
     start = threading.Barrier(2)
