@@ -134,9 +134,11 @@ class LogWriter:
     def flushed(self, log: OpenLog) -> Future[None]:
         """Done when everything that was put so far is committed.
 
-        Fails with `Interrupted` when it will not be.
+        Fails with `Interrupted` when it will not be. Whoever waits for it may be cancelled, the
+        future itself cannot.
         """
         future: Future[None] = Future()
+        future.set_running_or_notify_cancel()
         with self._lock:
             if log.failure is None and log.settled < log.entered:
                 log.barriers.append((log.entered, future))

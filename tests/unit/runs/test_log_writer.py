@@ -277,6 +277,20 @@ def test_an_agent_that_was_left_behind_adds_nothing_to_a_closed_log() -> None:
     assert setting.texts("a") == ["x", "y"]
 
 
+async def test_whoever_stops_waiting_for_a_barrier_holds_nobody_up() -> None:
+    setting = Setting()
+    log = setting.open("a")
+    setting.writer.put(log, text("x"))
+    waiting = asyncio.ensure_future(asyncio.wrap_future(setting.writer.flushed(log)))
+    await asyncio.sleep(0)
+    waiting.cancel()
+    await asyncio.gather(waiting, return_exceptions=True)
+    setting.store.finish_all()
+    setting.writer.put(log, text("y"))
+    setting.store.finish_all()
+    assert setting.texts("a") == ["x", "y"]
+
+
 def test_many_threads_keep_their_own_order_and_every_number_is_given_once() -> None:
     lock = threading.Lock()
     stored: dict[str, list[NewEvent]] = {}
