@@ -137,10 +137,14 @@ class Runs:
         *,
         from_status: RunStatus = RunStatus.QUEUED,
         opening: Sequence[Event] = (),
+        after: int | None = None,
     ) -> LiveRun:
-        """Carry a run that was begun before, or by another process; once, whoever else asks."""
+        """Carry a run that was begun before, or by another process; once, whoever else asks.
+
+        `after` is the number behind which the leg began, if it was begun before too.
+        """
         live = self._live.get(run.id)
-        return live or self._carry(run, work, from_status=from_status, opening=opening)
+        return live or self._carry(run, work, after, from_status=from_status, opening=opening)
 
     @property
     def is_busy(self) -> bool:
@@ -276,11 +280,11 @@ class Runs:
 
     # --- carrying -----------------------------------------------------------------------------
 
-    def _carry(self, run: Run, work: Work, **how: Any) -> LiveRun:
+    def _carry(self, run: Run, work: Work, after: int | None = None, **how: Any) -> LiveRun:
         def stop(cause: Cause) -> None:
             self.keep(self.stop(run.id, cause))
 
-        live = LiveRun(run, work, stop=stop)
+        live = LiveRun(run, work, stop=stop, after=after)
         self._live[run.id] = live
         live.carrier = self.keep(self._to_end(Leg(live=live, **how)))
         live.carrier.add_done_callback(lambda _carrier: self._put_down(live))

@@ -33,10 +33,12 @@ class Cause(Enum):
 class LiveRun:
     """One leg of a run: from its beginning, a decision or a restart to its end or next pause."""
 
-    def __init__(self, run: Run, work: Work, *, stop: Callable[[Cause], None]) -> None:
+    def __init__(
+        self, run: Run, work: Work, *, stop: Callable[[Cause], None], after: int | None = None
+    ) -> None:
         self.run = run
         self.work = work
-        self.after = run.last_seq
+        self.after = run.last_seq if after is None else after
         """The events of this leg have higher numbers."""
         self.agent_ref: AgentRef = [None]
         self.feed: RunFeed | None = None

@@ -11,7 +11,7 @@ import logging
 import time
 
 from hermes.core.errors import ApiError
-from hermes.core.events import MessageKept, SegmentEnd, TextDelta, TurnEnded
+from hermes.core.events import MessageKept, SegmentEnd, TextDelta, TurnEnded, TurnPaused
 from hermes.core.messages import Message
 from hermes.core.run_ports import NewEvent
 from hermes.core.runs import LoggedEvent, Run, RunStatus
@@ -102,7 +102,8 @@ async def _end(
     )
 
     async def read_leg() -> list[LoggedEvent]:
-        return events
+        begun_after = _leg_of(events)
+        return [each for each in events if each.seq > begun_after]
 
     try:
         ending = Ending(result=result, status=status, at=at, read_leg=read_leg)
@@ -112,6 +113,12 @@ async def _end(
         log.exception("answer of a lost run not stored", extra={"run_id": run.id})
     last = NewEvent(run.id, run.last_seq + 1, at, TurnEnded(result, status.value))
     await asyncio.wrap_future(await seams.runs.in_store(lambda store: store.finish(status, last)))
+
+
+def _leg_of(events: list[LoggedEvent]) -> int:
+    """Behind which number the part of a run began that was cut off: its last decision, or 0."""
+    pauses = [each.seq for each in events if isinstance(each.event, TurnPaused)]
+    return pauses[-1] if pauses else 0
 
 
 def _said(events: list[LoggedEvent]) -> list[Message]:
@@ -139,7 +146,8 @@ async def _go_on_if_decided(seams: Seams, run: Run) -> None:
 async def _begin_or_drop(seams: Seams, run: Run) -> None:
     """Whoever waited for a run that stops with its client has left."""
     if run.disconnect.grace is None or run.attempt > 0:
-        seams.runs.go_on(run, work_for(seams, run))
+        events = await seams.runs.events(run.id, after=0, up_to=run.last_seq)
+        seams.runs.go_on(run, work_for(seams, run), after=_leg_of(events))
     else:
         await seams.runs.stop(run.id)
 
