@@ -113,7 +113,7 @@ class PassingRun:
     def as_run(self) -> Run:
         """As if it were kept."""
         result = self._result()
-        status = RunStatus.RUNNING if result is None else status_of(result, self.cause)
+        status = RunStatus.RUNNING if result is None else self._status(result)
         told = result or TurnResult()
         return Run(
             id=self.id,
@@ -163,8 +163,7 @@ class PassingRun:
             return [RunStarted(1), *said]
         if not said and result.text:
             said = [TextDelta(result.text)]
-        status = status_of(result, self.cause)
-        return [RunStarted(1), *said, TurnEnded(result, status.value)]
+        return [RunStarted(1), *said, TurnEnded(result, self._status(result).value)]
 
     def _result(self) -> TurnResult | None:
         if self.ended_at is None or self.result is not None:
@@ -174,6 +173,10 @@ class PassingRun:
             return TurnResult(outcome=Outcome.INTERRUPTED, error=why.value)
         self.result = result_of(self.task, self.cause)
         return self.result
+
+    def _status(self, result: TurnResult) -> RunStatus:
+        has_left = result.error == Cause.CLIENT_LEFT.value
+        return status_of(result, self.cause or (Cause.CLIENT_LEFT if has_left else None))
 
 
 class PassingRuns:

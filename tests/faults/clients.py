@@ -148,7 +148,7 @@ class Crowd:
 
     async def _chat_in_a_session(self, served: Served) -> None:
         session = await self._session(served)
-        for _ in range(2):
+        for _ in range(2 if session else 0):
             path = f"/api/sessions/{session}/chat"
             await self._tell(served, path, {"message": self._plan()}, **self._perhaps_key())
 
@@ -159,7 +159,7 @@ class Crowd:
         await asyncio.gather(
             *(
                 self._tell(served, path, {"message": self._plan()}, **self._perhaps_key())
-                for _ in range(2)
+                for _ in range(2 if session else 0)
             )
         )
 
