@@ -5,7 +5,7 @@ BIN := $(VENV)/bin
 CLIENTS := .venv-clients
 NODE_CLIENTS := tests/clients/node
 
-.PHONY: install serve test test-clients check bench shape clean
+.PHONY: install serve test test-faults test-clients check bench shape clean
 .DEFAULT_GOAL := help
 
 help: ## Show what can be made
@@ -29,6 +29,9 @@ serve: $(VENV)/.serve ## Install and start the gateway on http://127.0.0.1:8642 
 
 test: check ## Install and run everything: lint, types, import layers, tests
 	@$(BIN)/python -m pytest $(ARGS)
+
+test-faults: $(VENV)/.dev ## Kill, stop and leave a real gateway process at random, and check what is left
+	@$(BIN)/python -m pytest tests/faults $(ARGS)
 
 # The clients have an environment of their own: they want other versions of much that the gateway uses.
 $(CLIENTS)/.installed: tests/clients/requirements.txt pyproject.toml

@@ -21,7 +21,8 @@ def plan(*, words: int = 10, pause: float = 0.01, tools: tuple[str, ...] = ()) -
 
 
 def command(token: str) -> str:
-    return f"echo {token} >> {TOKENS}"
+    """A token that begins with `slow` is for a command that goes on for a while."""
+    return f"echo {token} >> {TOKENS}" + ("; sleep 5" if token.startswith("slow") else "")
 
 
 class PlannedModel:

@@ -27,6 +27,7 @@ async def hold(served: Served, told: Sequence[Told]) -> None:
     logs = await logs_of(served, {each.run_id for each in told if each.run_id is not None})
     for each in told:
         await _kept(served, each)
+    await everything_settles(served)  # also what was begun by asking again
     for session_id in {log[0]["session"] for log in logs.values() if log[0]["session"]}:
         await _session_matches(served, session_id)
     _no_tool_ran_twice(served.home, logs.values())

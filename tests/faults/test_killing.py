@@ -12,12 +12,12 @@ import pytest
 from hermes.testing.fake_provider import FakeProvider
 from tests.faults import promises
 from tests.faults.clients import Crowd
-from tests.faults.planned_model import PlannedModel
-from tests.faults.served import configure, serving
+from tests.faults.planned_model import PlannedModel, executions, plan
+from tests.faults.served import configure, serving, until
 
 HOMES = 2
-ROUNDS = 52
-RESUMED_ROUNDS = 15
+ROUNDS = 51
+RESUMED_ROUNDS = 10
 LONGEST_LIFE = 0.9
 SLOWEST_START = 15.0
 """A start takes less than two seconds; the machine of a test may have other things to do."""
@@ -78,3 +78,29 @@ async def test_runs_that_go_on_after_a_kill_never_run_a_tool_again(tmp_path: Pat
     configure(home, "runs:\n  recovery: resume\n  max_attempts: 5\n")
     async with FakeProvider(model) as provider:
         await killed_again_and_again(home, provider, random.Random(a_seed()), RESUMED_ROUNDS)
+
+
+async def test_a_run_that_goes_on_tells_the_model_that_the_outcome_of_its_tool_is_unknown(
+    tmp_path: Path,
+) -> None:
+    home, model = tmp_path / "home", PlannedModel()
+    configure(home, "runs:\n  recovery: resume\n")
+    body = {"input": plan(words=3, tools=("first", "slow", "last"))}
+    async with FakeProvider(model) as provider:
+        async with serving(home, provider) as served:
+            _, run = await served.answer("POST", "/v1/runs", json=body)
+
+            async def is_in_the_middle() -> bool:
+                return executions(home)["slow"] == 1
+
+            await until(is_in_the_middle)
+            await served.kill()
+        async with serving(home, provider) as again:
+            await promises.everything_settles(again)
+            ended = await again.get(f"/v1/runs/{run['id']}")
+            await promises.logs_of(again, [run["id"]])
+
+    assert (ended["status"], ended["attempt"]) == ("completed", 2)
+    assert ended["output"] == "word0 word1 word2 "
+    assert model.unknown == {"slow"}
+    assert executions(home) == {"first": 1, "slow": 1, "last": 1}
