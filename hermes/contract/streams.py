@@ -19,11 +19,11 @@ POLL_SECONDS = 0.02
 
 def turn_view(stream_q: Any, agent_task: Any, agent_ref: AgentRef | None) -> TurnView:
     """What a stream writer needs of a turn, whoever made its queue and its task."""
-    if isinstance(stream_q, RunSource):
+    is_feed = isinstance(stream_q, Feed)  # asked first: of a protocol's class it is expensive
+    if not is_feed and isinstance(stream_q, RunSource):
         return stream_q.view
-    source = stream_q if isinstance(stream_q, Feed) else PolledQueue(stream_q, agent_task)
     return TurnView(
-        source=source,
+        source=stream_q if is_feed else PolledQueue(stream_q, agent_task),
         task=agent_task,
         read_result=read_result,
         interrupt=lambda reason: interrupt(agent_ref, reason),

@@ -115,8 +115,12 @@ class LogWriter:
         """What has its numbers already and comes before everything that waits."""
         self._is_writing = False
 
-    def put(self, log: OpenLog, event: Event) -> None:
-        """Add an event to the end of a log. Never blocks; one that failed or is closed is left."""
+    def put(self, log: OpenLog, event: Event, *, is_held: bool = False) -> None:
+        """Add an event to the end of a log. Never blocks; one that failed or is closed is left.
+
+        `is_held`: more follows at once, so that this need not be committed alone; whoever says so
+        calls `flush`.
+        """
         with self._lock:
             if log.failure is not None or log.is_closed:
                 return
@@ -126,7 +130,15 @@ class LogWriter:
                 self._waiting.append(entry)
                 self._newest[log] = entry
                 log.entered += 1
-            if self._is_writing:
+            if self._is_writing or is_held:
+                return
+            self._is_writing = True
+        self._write_on()
+
+    def flush(self) -> None:
+        """Begin to commit what was held back, if that has not begun."""
+        with self._lock:
+            if self._is_writing or not self._waiting:
                 return
             self._is_writing = True
         self._write_on()
@@ -140,10 +152,13 @@ class LogWriter:
         future: Future[None] = Future()
         future.set_running_or_notify_cancel()
         with self._lock:
-            if log.failure is None and log.settled < log.entered:
+            is_pending = log.failure is None and log.settled < log.entered
+            if is_pending:
                 log.barriers.append((log.entered, future))
-                return future
-        _answer(future, log)
+        if is_pending:
+            self.flush()
+        else:
+            _answer(future, log)
         return future
 
     def close(self, log: OpenLog) -> Future[None]:

@@ -6,7 +6,7 @@ import asyncio
 from concurrent.futures import Future
 
 from hermes.core.errors import Interrupted
-from hermes.core.events import Idle, Laws, MessageKept, SteerAccepted, TextDelta, ToolStarted
+from hermes.core.events import Event, Idle, Laws, MessageKept, SteerAccepted, TextDelta, ToolStarted
 from hermes.core.run_link import Steer
 from hermes.fibers import is_in_fiber, wait_in_fiber
 from hermes.runs.feed import Feed, Item
@@ -57,6 +57,11 @@ class RunFeed(Feed):
         """Whether anything happened that cannot be taken back: somebody read text, a tool ran."""
         self.ended = asyncio.Event()
         self._laws = Laws()
+
+    def hold(self, event: Event) -> None:
+        """Like `put`, for what is to be committed with that which follows at once."""
+        if self._laws.admits(event):
+            self.run_link.writer.put(self.run_link.log, event, is_held=True)
 
     def put(self, item: Item) -> None:
         if item is None:

@@ -210,8 +210,10 @@ class Supervisor:
     async def _answer(self, live: LiveRun, feed: RunFeed, call: TurnCall, run: Run) -> TurnResult:
         if live.cause is not None:  # stopped while it was being prepared
             return stopped(TurnResult(outcome=Outcome.INTERRUPTED), live.cause)
-        feed.put(RunStarted(run.attempt))
+        feed.hold(RunStarted(run.attempt))
         turn = start_into(feed, live.agent_ref, self.run_turn, call)
+        # After the agent's first step, which tends to keep the user's message.
+        asyncio.get_running_loop().call_soon(self.writer.flush)
         live.has_begun(feed, turn)
         try:
             await self._ended(live, feed, run)

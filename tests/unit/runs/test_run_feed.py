@@ -1,4 +1,4 @@
-"""An agent that wants to be sure waits for the commit, and holds up nobody else meanwhile."""
+"""What an agent says is committed together; who wants to be sure of it holds up nobody else."""
 
 from __future__ import annotations
 
@@ -10,11 +10,11 @@ from typing import Any
 import pytest
 
 from hermes.core.errors import Fenced, Interrupted
-from hermes.core.events import TextDelta
+from hermes.core.events import RunStarted, TextDelta
 from hermes.core.run_ports import NewEvent
 from hermes.fibers import run_in_fiber
 from hermes.runs.log_writer import LogWriter, OpenLog
-from hermes.runs.run_feed import Link
+from hermes.runs.run_feed import Link, RunFeed
 
 
 class Store:
@@ -22,8 +22,10 @@ class Store:
 
     def __init__(self) -> None:
         self.under_way: list[Future[None]] = []
+        self.asked: list[Sequence[NewEvent]] = []
 
     def append(self, events: Sequence[NewEvent]) -> Future[None]:
+        self.asked.append(events)
         self.under_way.append(Future())
         return self.under_way[-1]
 
@@ -78,3 +80,40 @@ def test_an_agent_in_a_thread_of_its_own_just_blocks() -> None:
     link = link_to(store)
     store.under_way[0].set_result(None)
     link.barrier()
+
+
+def test_what_is_held_back_is_committed_with_what_follows() -> None:
+    store = Store()
+    link = link_to(store)
+    store.under_way[0].set_result(None)
+    feed = RunFeed(link, wants_text=True)
+
+    feed.hold(RunStarted(1))
+    assert len(store.under_way) == 1
+    feed.put(TextDelta("Hello."))
+
+    assert [type(new.event) for new in store.asked[1]] == [RunStarted, TextDelta]
+
+
+def test_whoever_waits_for_what_is_held_back_has_it_committed() -> None:
+    store = Store()
+    link = link_to(store)
+    store.under_way[0].set_result(None)
+    RunFeed(link, wants_text=True).hold(RunStarted(1))
+
+    flushed = link.flushed()
+    store.under_way[1].set_result(None)
+
+    assert flushed.result(5) is None
+
+
+def test_what_nothing_follows_is_committed_on_demand() -> None:
+    store = Store()
+    link = link_to(store)
+    store.under_way[0].set_result(None)
+    RunFeed(link, wants_text=True).hold(RunStarted(1))
+
+    link.writer.flush()
+    link.writer.flush()
+
+    assert [[new.seq for new in events] for events in store.asked] == [[1], [2]]
