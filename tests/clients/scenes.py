@@ -7,6 +7,7 @@ import json
 import struct
 import zlib
 from collections.abc import Iterable
+from pathlib import Path
 from typing import Any
 
 from hermes.testing.replies import Finish, HttpError, Reply, Text, ToolUse
@@ -39,6 +40,11 @@ PERSON_SCHEMA = {
 CUT_OFF = Finish("length")
 """The model had more to say than it was allowed to."""
 
+DELETE = "rm -r build"
+GONE = "It is gone."
+
+STORY = ["Once ", "upon ", "a ", "time ", "there ", "was."]
+
 LISTED = f"The folder has {FILE_NAME}."
 
 
@@ -63,6 +69,14 @@ def got_the_report(stage: Stage) -> bool:
     return len(stage.requests) == 2 and REPORT in str(stage.tool_results())
 
 
+def wants_to_delete(stage: Stage, served: Served) -> Path:
+    """The model wants to delete the folder that this returns, and is glad once it is gone."""
+    folder = served.workspace / "build"
+    folder.mkdir(exist_ok=True)
+    stage.says(ToolUse("terminal", {"command": DELETE}), Text(GONE))
+    return folder
+
+
 def offered_tools(stage: Stage) -> list[str]:
     return [tool["function"]["name"] for tool in stage.requests[0].body.get("tools", ())]
 
@@ -70,6 +84,12 @@ def offered_tools(stage: Stage) -> list[str]:
 def answer_format(stage: Stage) -> Any:
     """The schema the model was told to follow."""
     return stage.last["response_format"]["json_schema"]["schema"]
+
+
+def tells_slowly(stage: Stage) -> str:
+    """A story that takes about a second, as one text."""
+    stage.says(Text(pieces=STORY, interval=0.2))
+    return "".join(STORY)
 
 
 def answers(_: object) -> Reply:

@@ -41,6 +41,8 @@ class Served:
 def serving(folder: Path, **environment: str) -> Iterator[Served]:
     """A gateway with its home in `folder`; without a provider the demo model answers."""
     home = folder / "home"
+    home.mkdir(mode=0o700)
+    (home / "config.yaml").write_text("runs: {disconnect_responses: cancel}\n")
     log = folder / "gateway.log"
     with log.open("ab") as file:
         process = subprocess.Popen(

@@ -21,6 +21,8 @@ CASES = {
     "responses stream": "Responses stream",
     "chain": "Responses chain",
     "stored": "Responses retrieve, delete",
+    "approval": "approval",
+    "resume": "resume",
     "errors": "errors",
     "leaving": "leaving",
 }
@@ -47,9 +49,13 @@ _MEANINGS = """\
 * **image**: the model is shown the client's picture.
 * **Responses**: the same over `/v1/responses`; continued by `previous_response_id`; read back and
   deleted.
+* **approval**: a command that needs a person's approval is shown in the answer, and runs after
+  a "yes" in the next message.
+* **resume**: a stream that broke off is read on from its last number; a run is found by its id.
 * **errors**: a wrong key, a missing thing, a bad request, a busy and a broken provider raise the
   client's own classes.
-* **leaving**: a client that closes a stream stops the model call within a second.
+* **leaving**: a client that closes a stream stops the model call within a second. For Responses
+  the gateway was told so (`runs.disconnect_responses: cancel`).
 """
 
 _SUITES = """\

@@ -150,6 +150,31 @@ def test_a_response_is_read_back_and_deleted(client: NodeClient, stage: Stage) -
     assert client.run("stored") == {"text": scenes.ANSWER, "gone": "NotFoundError"}
 
 
+@pytest.mark.case("approval")
+@pytest.mark.parametrize("case", ["approval", "responsesApproval"])
+def test_a_yes_approves_a_command(
+    client: NodeClient, stage: Stage, served: Served, case: str
+) -> None:
+    folder = scenes.wants_to_delete(stage, served)
+    answer = client.run(case)
+
+    assert scenes.DELETE in answer["question"]
+    assert answer["text"] == scenes.GONE
+    assert not folder.exists()
+    assert len(stage.requests) == 2
+
+
+@pytest.mark.case("resume")
+def test_a_response_in_the_background_is_read_on_where_its_stream_broke_off(
+    client: NodeClient, stage: Stage
+) -> None:
+    story = scenes.tells_slowly(stage)
+    answer = client.run("resume")
+
+    assert answer["numbers"] == list(range(len(answer["numbers"])))
+    assert (answer["text"], answer["last"]) == (story, "response.completed")
+
+
 @pytest.mark.case("errors")
 @pytest.mark.parametrize(
     ("case", "name", "status"),

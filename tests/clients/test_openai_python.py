@@ -477,6 +477,78 @@ def test_a_provider_that_breaks_a_stream_fails_the_response(
     assert events[-1].response.error.message
 
 
+# --- approval -------------------------------------------------------------------------------------
+
+
+@pytest.mark.case("approval")
+def test_a_yes_in_the_chat_approves_a_command(
+    client: openai.OpenAI, stage: Stage, served: Served
+) -> None:
+    folder = scenes.wants_to_delete(stage, served)
+    messages: list[Any] = [{"role": "user", "content": "Clean up"}]
+    question = client.chat.completions.create(model=MODEL, messages=messages)
+    assert scenes.DELETE in (question.choices[0].message.content or "")
+    assert folder.exists()
+    messages += [question.choices[0].message, {"role": "user", "content": "Yes."}]
+    answer = client.chat.completions.create(model=MODEL, messages=messages)
+
+    assert answer.choices[0].message.content == scenes.GONE
+    assert not folder.exists()
+    assert len(stage.requests) == 2
+
+
+@pytest.mark.case("approval")
+def test_a_yes_to_a_response_approves_a_command(
+    client: openai.OpenAI, stage: Stage, served: Served
+) -> None:
+    folder = scenes.wants_to_delete(stage, served)
+    question = client.responses.create(model=MODEL, input="Clean up")
+    assert scenes.DELETE in question.output_text
+    assert folder.exists()
+    answer = client.responses.create(
+        model=MODEL, input="yes", previous_response_id=strict(question).id
+    )
+
+    assert strict(answer).output_text == scenes.GONE
+    assert not folder.exists()
+    assert len(stage.requests) == 2
+
+
+# --- resume ---------------------------------------------------------------------------------------
+
+
+@pytest.mark.case("resume")
+def test_a_response_in_the_background_is_read_on_where_its_stream_broke_off(
+    client: openai.OpenAI, stage: Stage
+) -> None:
+    story = scenes.tells_slowly(stage)
+    seen: list[Any] = []
+    with client.responses.create(
+        model=MODEL, input="A story", background=True, stream=True
+    ) as stream:
+        for event in stream:
+            seen.append(event)
+            if event.type == "response.output_text.delta":
+                break
+    seen += client.responses.retrieve(
+        seen[0].response.id, stream=True, starting_after=seen[-1].sequence_number
+    )
+
+    assert [event.sequence_number for event in seen] == list(range(len(seen)))
+    deltas = [event.delta for event in seen if event.type == "response.output_text.delta"]
+    assert "".join(deltas) == story
+    assert seen[-1].type == "response.completed"
+
+
+@pytest.mark.case("resume")
+def test_a_chat_completion_is_found_by_its_run(client: openai.OpenAI, stage: Stage) -> None:
+    stage.says(Text(scenes.ANSWER))
+    answer = client.chat.completions.with_raw_response.create(model=MODEL, messages=QUESTION)
+    run: Any = client.get(f"/runs/{answer.headers['X-Hermes-Run-Id']}", cast_to=object)
+
+    assert (run["status"], run["output"]) == ("completed", scenes.ANSWER)
+
+
 # --- leaving --------------------------------------------------------------------------------------
 
 

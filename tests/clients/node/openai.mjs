@@ -151,6 +151,52 @@ runCase({
     return { text: found.output_text, gone: gone.constructor.name };
   },
 
+  async approval() {
+    const asked = [{ role: "user", content: "Clean up" }];
+    const question = await client.chat.completions.create({ model, messages: asked });
+    asked.push(question.choices[0].message, { role: "user", content: "Yes" });
+    const answer = await client.chat.completions.create({ model, messages: asked });
+    return {
+      question: question.choices[0].message.content,
+      text: answer.choices[0].message.content,
+    };
+  },
+
+  async responsesApproval() {
+    const question = await client.responses.create({ model, input: "Clean up" });
+    const answer = await client.responses.create({
+      model,
+      input: "yes",
+      previous_response_id: question.id,
+    });
+    return { question: question.output_text, text: answer.output_text };
+  },
+
+  async resume() {
+    const seen = [];
+    const stream = await client.responses.create({
+      model,
+      input: "A story",
+      background: true,
+      stream: true,
+    });
+    for await (const event of stream) {
+      seen.push(event);
+      if (event.type === "response.output_text.delta") break;
+    }
+    const rest = await client.responses.retrieve(seen[0].response.id, {
+      stream: true,
+      starting_after: seen.at(-1).sequence_number,
+    });
+    seen.push(...(await collect(rest)));
+    const deltas = seen.filter((event) => event.type === "response.output_text.delta");
+    return {
+      numbers: seen.map((event) => event.sequence_number),
+      text: deltas.map((event) => event.delta).join(""),
+      last: seen.at(-1).type,
+    };
+  },
+
   async wrongKey() {
     await new OpenAI({ baseURL, apiKey: "wrong", maxRetries: 0 }).models.list();
   },
