@@ -9,9 +9,17 @@ from __future__ import annotations
 import asyncio
 import logging
 import time
+from collections.abc import Coroutine
+from typing import Any
 
-from hermes.core.errors import ApiError
-from hermes.core.events import MessageKept, SegmentEnd, TextDelta, TurnEnded, TurnPaused
+from hermes.core.events import (
+    MessageKept,
+    SegmentEnd,
+    TextDelta,
+    ToolStarted,
+    TurnEnded,
+    TurnPaused,
+)
 from hermes.core.messages import Message
 from hermes.core.run_ports import NewEvent
 from hermes.core.runs import LoggedEvent, Run, RunStatus
@@ -34,13 +42,22 @@ async def recover(seams: Seams) -> int:
     await seams.runs.load_grants([MAIN, NOBODY, *(key.name for key in seams.listener.keys)])
     left = await seams.runs.in_store(lambda store: store.orphans())
     for run in left:
-        await _settle(seams, run)
+        await _guarded(seams, run, _settle(seams, run))
     for run in await _unfinished(seams, RunStatus.WAITING_FOR_APPROVAL):
         seams.runs.hold(run)
-        await _go_on_if_decided(seams, run)
+        await _guarded(seams, run, _go_on_if_decided(seams, run))
     for run in await _unfinished(seams, RunStatus.QUEUED):
-        await _begin_or_drop(seams, run)
+        await _guarded(seams, run, _begin_or_drop(seams, run))
     return len(left)
+
+
+async def _guarded(seams: Seams, run: Run, settling: Coroutine[Any, Any, None]) -> None:
+    """One run that cannot be read any more keeps neither the server from starting nor a session."""
+    try:
+        await settling
+    except Exception:  # an embedder's store may raise anything
+        log.exception("a lost run could not be settled", extra={"run_id": run.id})
+        await seams.runs.stop(run.id)
 
 
 async def _settle(seams: Seams, run: Run) -> None:
@@ -49,7 +66,7 @@ async def _settle(seams: Seams, run: Run) -> None:
     await _complete_session(seams, run, events)
     if run.is_stop_requested:
         await _end(seams, run, events, RunStatus.CANCELLED, "Stopped on request.")
-    elif settings.recovery != "resume":
+    elif settings.recovery != "resume" or not _can_go_on(events):
         await _end(seams, run, events, RunStatus.INTERRUPTED, INTERRUPTED)
     elif run.attempt >= settings.max_attempts:
         await _end(seams, run, events, RunStatus.FAILED, GIVEN_UP)
@@ -57,10 +74,15 @@ async def _settle(seams: Seams, run: Run) -> None:
         await seams.runs.in_store(lambda store: store.requeue(run.id))
 
 
+def _can_go_on(events: list[LoggedEvent]) -> bool:
+    """Not where an agent that reports no steps has begun a tool: it would begin it again."""
+    return bool(_said(events)) or not any(isinstance(each.event, ToolStarted) for each in events)
+
+
 async def _complete_session(seams: Seams, run: Run, events: list[LoggedEvent]) -> None:
     """The log is written first: what the session lacks of it is added there, each step once."""
     session_id = run.session_id
-    steps = [each.event.message for each in events if isinstance(each.event, MessageKept)]
+    steps = _said(events)
     if session_id is None or run.kind == response_work.KIND or not steps:
         return
 
@@ -84,7 +106,10 @@ async def _complete_session(seams: Seams, run: Run, events: list[LoggedEvent]) -
                 step=step,
             )
 
-    await seams.storage.run(add)
+    try:
+        await seams.storage.run(add)
+    except Exception:  # an embedder's store may raise anything; the log has it all
+        log.exception("session of a lost run not completed", extra={"run_id": run.id})
 
 
 async def _end(
@@ -108,8 +133,8 @@ async def _end(
     try:
         ending = Ending(result=result, status=status, at=at, read_leg=read_leg)
         await work_for(seams, run).end(run, ending)
-    except (ApiError, KeyError):
-        # What it was to continue is gone; the run itself is settled all the same.
+    except Exception:
+        # What it was to continue is gone, or a store fails; the run itself is settled all the same.
         log.exception("answer of a lost run not stored", extra={"run_id": run.id})
     last = NewEvent(run.id, run.last_seq + 1, at, TurnEnded(result, status.value))
     await asyncio.wrap_future(await seams.runs.in_store(lambda store: store.finish(status, last)))

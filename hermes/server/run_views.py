@@ -127,9 +127,18 @@ async def source_of(runs: Runs, begun: Begun) -> RunSource:
 
     Raises `ApiError` when it cannot even begin.
     """
-    if begun.live is not None:
-        await asyncio.shield(begun.live.ready)
-    return RunSource(runs.follow(begun.run.id, after=begun.after), begun.live, begun.run.disconnect)
+    live, policy = begun.live, begun.run.disconnect
+    if live is None:
+        return RunSource(runs.follow(begun.run.id, after=begun.after))
+    live.joined()
+    try:
+        await asyncio.shield(live.ready)
+    except asyncio.CancelledError:
+        live.left(policy)
+        raise
+    source = RunSource(runs.follow(begun.run.id, after=begun.after), live, policy)
+    live.left(DETACH)  # the source watches from here on
+    return source
 
 
 async def leg_result(runs: Runs, begun: Begun) -> TurnResult:
