@@ -81,17 +81,16 @@ async def _continues(served: Served, path: str, told: Told) -> None:
     last = told.last_event_id
     if last is None:
         return
-    first = told.run_id if path.endswith("/events") else f"{told.run_id}:0"
-    whole = logged_frames(await served.stream(path, headers=_since(path, first)))
     rest = logged_frames(await served.stream(path, headers={"Last-Event-ID": last}))
-    assert [*told.frames, *rest] == (
-        [*told.frames[:1], *whole] if first and ":" in first else whole
-    )
+    assert [*told.frames, *rest] == await _whole(served, path, told)
 
 
-def _since(path: str, first: str | None) -> dict[str, str]:
-    """A session's streams begin with the event 0, so that can be the last one seen."""
-    return {} if path.endswith("/events") or first is None else {"Last-Event-ID": first}
+async def _whole(served: Served, path: str, told: Told) -> list[bytes]:
+    """All events of the stream. A session's is named by an event of it, such as its first."""
+    if path.endswith("/events"):
+        return logged_frames(await served.stream(path))
+    since_first = {"Last-Event-ID": f"{told.run_id}:0"}
+    return [*told.frames[:1], *logged_frames(await served.stream(path, headers=since_first))]
 
 
 async def _response_is_kept(served: Served, told: Told) -> None:

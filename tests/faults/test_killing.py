@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import os
 import random
 from pathlib import Path
 
@@ -11,6 +10,7 @@ import pytest
 
 from hermes.testing.fake_provider import FakeProvider
 from tests.faults import promises
+from tests.faults.chance import a_seed
 from tests.faults.clients import Crowd
 from tests.faults.planned_model import PlannedModel, executions, plan
 from tests.faults.served import configure, serving, until
@@ -21,13 +21,6 @@ RESUMED_ROUNDS = 10
 LONGEST_LIFE = 0.9
 SLOWEST_START = 15.0
 """A start takes less than two seconds; the machine of a test may have other things to do."""
-
-
-def a_seed() -> int:
-    """Printed, so that a failure can be repeated with HERMES_FAULT_SEED."""
-    seed = int(os.environ.get("HERMES_FAULT_SEED") or random.SystemRandom().randrange(10**6))
-    print(f"HERMES_FAULT_SEED={seed}")  # noqa: T201
-    return seed
 
 
 async def killed_again_and_again(

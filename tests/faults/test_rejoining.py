@@ -13,10 +13,10 @@ import aiohttp
 import pytest
 
 from hermes.testing.fake_provider import FakeProvider
+from tests.faults.chance import a_seed
 from tests.faults.clients import logged_frames
 from tests.faults.planned_model import PlannedModel, plan
 from tests.faults.served import Served, serving
-from tests.faults.test_killing import a_seed
 
 PLAN = plan(words=60, pause=0.02, tools=("one", "two"))
 VIEWERS = 6
