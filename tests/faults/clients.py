@@ -191,7 +191,7 @@ class Crowd:
             await self._tell(served, "/v1/runs", body, **self._perhaps_key())
 
     async def _watch_a_run(self, served: Served) -> None:
-        """One viewer that stays, and one that leaves and comes back."""
+        """Two viewers at once, until the end or the kill."""
         made = await self._tell(served, "/v1/runs", {"input": self._plan()})
         if made.run_id is None:
             return
