@@ -7,7 +7,7 @@ from collections.abc import AsyncIterator
 
 from aiohttp import web
 
-from hermes.core.errors import EventsGone
+from hermes.core.errors import EventsGone, InvalidRequest
 from hermes.core.events import TurnEnded
 from hermes.core.runs import LoggedEvent, Run
 from hermes.runs.live_logs import Following
@@ -32,6 +32,7 @@ async def watch(request: web.Request, seams: Seams) -> web.StreamResponse:
     run = await seams.runs.in_store(lambda store: store.get(run_id, owner=owner))
     if run is None:
         raise unknown_run(run_id)
+    _refuse_unheard_of(run, after)
     following = seams.runs.follow(run_id, after=after)
     try:
         first = await following.look()
@@ -39,6 +40,17 @@ async def watch(request: web.Request, seams: Seams) -> web.StreamResponse:
         following.close()
         raise run_events_gone(run) from error
     return await _watch_kept(request, seams, run, following, first)
+
+
+def _refuse_unheard_of(run: Run, after: int) -> None:
+    """Whoever has seen what has not happened would wait for ever, or miss what comes."""
+    if after > run.last_seq and not run.status.is_final:
+        raise InvalidRequest(
+            f"Run {run.id} has {run.last_seq} events so far, so none of them can have the number "
+            f"{after}. Ask for those after the last one you have seen.",
+            param="after",
+            code="invalid_value",
+        )
 
 
 async def _watch_kept(
