@@ -87,7 +87,7 @@ class RunStore(Protocol):
         """A queued run is cancelled, a running one is stopping, a finished one is left alone.
 
         A run that waits for approval is cancelled, with its question. The log of a cancelled run
-        has its end.
+        has its end, and before it what was decided about that question.
         """
 
     def delete_session(self, session_id: str) -> int:

@@ -230,14 +230,23 @@ class Runs:
     # --- approvals ----------------------------------------------------------------------------
 
     async def keep_paused(
-        self, new: NewRun, messages: Sequence[Message], result: TurnResult
+        self,
+        new: NewRun,
+        seen: Sequence[Event],
+        messages: Sequence[Message],
+        result: TurnResult,
     ) -> None:
-        """Keep a turn that ran from memory and has to ask, so that it can go on later."""
+        """Keep a turn that ran from memory and has to ask, so that it can go on later.
+
+        Whoever has `seen` it so far finds the same under the same numbers.
+        """
         at = time.time()
+        asked = [event for event in seen if isinstance(event, ApprovalRequested)]
         events: list[Event] = [
             RunStarted(1),
+            *seen,
             *map(MessageKept, messages),
-            *map(ApprovalRequested, result.approvals),
+            *(() if asked else map(ApprovalRequested, result.approvals)),
         ]
 
         def keep(store: RunStore) -> None:

@@ -76,8 +76,11 @@ class PassingFeed(Feed):
 class PassingRun:
     """One of them."""
 
-    def __init__(self, owner: str, model: str, on_end: Callable[[PassingRun], None]) -> None:
+    def __init__(
+        self, kind: str, owner: str, model: str, on_end: Callable[[PassingRun], None]
+    ) -> None:
         self.id = new_id("run_")
+        self.kind = kind
         self.owner = owner
         self.model = model
         self.created_at = time.time()
@@ -117,7 +120,7 @@ class PassingRun:
         told = result or TurnResult()
         return Run(
             id=self.id,
-            kind="chat",
+            kind=self.kind,
             owner=self.owner,
             status=status,
             session_id=None,
@@ -159,7 +162,8 @@ class PassingRun:
     def _log(self) -> list[Event]:
         result = self._result()
         said = self.feed.happened()
-        if result is None:
+        if result is None or result.outcome is Outcome.ASKING:
+            # One that has to ask is kept from now on; its log goes on from here.
             return [RunStarted(1), *said]
         if not said and result.text:
             said = [TextDelta(result.text)]
@@ -186,8 +190,8 @@ class PassingRuns:
         self._running: dict[str, PassingRun] = {}
         self._finished: OrderedDict[str, PassingRun] = OrderedDict()
 
-    def begin(self, owner: str, model: str) -> PassingRun:
-        run = PassingRun(owner, model, self._end)
+    def begin(self, kind: str, owner: str, model: str) -> PassingRun:
+        run = PassingRun(kind, owner, model, self._end)
         self._running[run.id] = run
         return run
 

@@ -155,14 +155,14 @@ async def let_go_on(seams: Seams, waiting: Waiting, work: Work, *, by: str) -> L
     )
     if run is None or run.status is not RunStatus.WAITING_FOR_APPROVAL:
         return None
-    asked = await _asked_last(seams, run)
+    asked = await asked_last(seams, run)
     if seams.runs.live(run_id) or not all(each.call_id in decided for each in asked):
         return None
     opening = [ApprovalDecided(each.id, each.call_id, decided[each.call_id], by) for each in asked]
     return seams.runs.go_on(run, work, from_status=RunStatus.WAITING_FOR_APPROVAL, opening=opening)
 
 
-async def _asked_last(seams: Seams, run: Run) -> Sequence[ApprovalRequest]:
+async def asked_last(seams: Seams, run: Run) -> Sequence[ApprovalRequest]:
     """What a run that waits asked for: its log ends with that."""
     events = await seams.runs.events(run.id, after=run.last_seq - 1, up_to=run.last_seq)
     paused = [each.event for each in events if isinstance(each.event, TurnPaused)]

@@ -16,6 +16,7 @@ from hermes.server import kept_chat
 from hermes.server.asking import pending_answer
 from hermes.server.attachments import settle_chat
 from hermes.server.chat_turn import memory_call, plain_call, stored_session
+from hermes.server.chat_work import KIND
 from hermes.server.dialects import with_reasoning
 from hermes.server.honesty import ignored_headers
 from hermes.server.kept_chat import ChatAsked
@@ -69,7 +70,7 @@ async def _from_memory(
     """Nothing is stored, and a client that leaves ends it all."""
     owner = chat.question.caller.owner
     with seams.gate.entered(owner):
-        run = seams.passing.begin(owner, chat.head.model)
+        run = seams.passing.begin(KIND, owner, chat.head.model)
         said = {
             **chat.routed.headers,
             **ignored_headers(request, seams, call.parameters, chat.asked.parameters.ignored),
@@ -97,7 +98,7 @@ async def _streamed(
         include_usage=chat.asked.include_usage,
         headers=stream_headers(request, seams, headers),
         dialect=chat.question.dialect,
-        keep_asking=partial(kept_chat.keep_paused, seams, chat, call, run.id),
+        keep_asking=partial(kept_chat.keep_paused, seams, chat, call, run),
     )
     return await seams.write_chat(request, stream)
 
@@ -114,7 +115,7 @@ async def _whole(
     finally:
         run.end()
     if result.outcome is Outcome.ASKING:
-        await kept_chat.keep_paused(seams, chat, call, run.id, result)
+        await kept_chat.keep_paused(seams, chat, call, run, result)
     return kept_chat.whole_answer(chat, result, call.session_id, said)
 
 

@@ -10,6 +10,7 @@ from aiohttp import web
 from hermes.core.runs import Idempotency, NewRun
 from hermes.core.turn import Outcome, TurnCall, TurnParameters, TurnResult
 from hermes.runs.engine import Begun
+from hermes.runs.passing import PassingRun
 from hermes.runs.turns import LiveTurn
 from hermes.server.answers import json_answer
 from hermes.server.asking import Answer, decide
@@ -83,13 +84,13 @@ async def go_on(
 
 
 async def keep_paused(
-    seams: Seams, chat: ChatAsked, call: TurnCall, run_id: str, result: TurnResult
+    seams: Seams, chat: ChatAsked, call: TurnCall, run: PassingRun, result: TurnResult
 ) -> None:
     """A turn that ran from memory has to ask: from now on it is kept, so that it can go on."""
-    new = replace(_new_run(seams, chat, None), id=run_id)
+    new = replace(_new_run(seams, chat, None), id=run.id)
     messages = turn_messages(call.history, call.opening, result)
-    await seams.runs.keep_paused(new, messages, result)
-    seams.passing.forget(run_id)
+    await seams.runs.keep_paused(new, run.feed.happened(), messages, result)
+    seams.passing.forget(run.id)
 
 
 def _new_run(

@@ -14,6 +14,7 @@ from hermes.core.messages import Message
 from hermes.core.runs import DETACH, Idempotency, NewRun
 from hermes.core.turn import Outcome, TurnResult
 from hermes.runs.engine import Begun
+from hermes.runs.passing import PassingRun
 from hermes.runs.turns import LiveTurn
 from hermes.server.answers import json_answer
 from hermes.server.asking import Answer, not_run, pending_answer
@@ -102,6 +103,19 @@ def _with_history(prepared: Prepared, more: Sequence[Message]) -> Prepared:
     )
 
 
+async def keep_paused(
+    seams: Seams, question: Question, prepared: Prepared, run: PassingRun, result: TurnResult
+) -> None:
+    """A turn that ran from memory has to ask: from now on it is kept, so that it can go on."""
+    new = new_response_run(seams, question, prepared, RunPolicies())
+    call = prepared.call
+    messages = turn_messages(call.history, call.opening, result)
+    await seams.runs.keep_paused(
+        replace(new, id=run.id, session_id=None), run.feed.happened(), messages, result
+    )
+    seams.passing.forget(run.id)
+
+
 def further_work(
     seams: Seams, question: Question, prepared: Prepared, answer: Answer
 ) -> ResponseWork:
@@ -114,16 +128,6 @@ def further_work(
         prepared=prepared,
         origin=asked_in(run),
     )
-
-
-async def keep_paused(
-    seams: Seams, question: Question, prepared: Prepared, run_id: str, result: TurnResult
-) -> None:
-    """A turn that ran from memory has to ask: from now on it is kept, so that it can go on."""
-    call = prepared.call
-    new = replace(new_response_run(seams, question, prepared, RunPolicies()), id=run_id)
-    messages = turn_messages(call.history, call.opening, result)
-    await seams.runs.keep_paused(new, messages, result)
 
 
 async def show(

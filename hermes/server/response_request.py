@@ -14,7 +14,7 @@ from hermes.core.errors import NotFound
 from hermes.core.ids import new_id
 from hermes.core.messages import Message
 from hermes.core.ports import ConversationHead, ResponseRecords
-from hermes.core.turn import TurnCall
+from hermes.core.turn import TurnCall, TurnParameters
 from hermes.server.attachments import settle_attachments, settle_response
 from hermes.server.auth import Caller
 from hermes.server.question import Question
@@ -88,6 +88,7 @@ async def prepare(
     )
     routed = route_model(seams, asked.model)
     call = _turn_call(asked, caller, chain, alias=routed.alias)
+    call = replace(call, parameters=_for_key(seams, call.parameters, caller.owner))
     refuse_unseen_images(seams, routed.alias, [*call.history, *call.opening], param="input")
     return Prepared(
         asked=asked,
@@ -236,8 +237,14 @@ def _turn_call(
         system_prompt="\n\n".join(said) if said else None,
         session_id=caller.session_id or chain.session_id or new_id("session-"),
         session_key=caller.session_key,
-        parameters=replace(asked.parameters, alias=alias, can_ask=True),
+        parameters=replace(asked.parameters, alias=alias),
     )
+
+
+def _for_key(seams: Seams, parameters: TurnParameters, owner: str) -> TurnParameters:
+    """What may be done, and what has to be asked about, depends on who asks."""
+    grants = seams.runs.lasting_grants(owner)
+    return replace(parameters, owner=owner, can_ask=True, grants=grants)
 
 
 def _lasting_instructions(asked: ResponsesRequest, chain: Chain) -> str | None:

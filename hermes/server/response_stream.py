@@ -7,7 +7,7 @@ stored from here: early, and again however the stream ends.
 from __future__ import annotations
 
 import logging
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -16,7 +16,7 @@ from aiohttp import web
 from hermes.core.turn import Outcome, TurnResult
 from hermes.server.response_records import save
 from hermes.server.run_views import RunSource
-from hermes.server.seams import NewRecord, Seams
+from hermes.server.seams import KeepAsking, NewRecord, Seams
 from hermes.server.streaming import Stream, TurnView, write_stream
 from hermes.wire.responses import ResponseHead
 from hermes.wire.responses_stream import ResponsesEncoder
@@ -35,7 +35,7 @@ async def write_responses(
     headers: Mapping[str, str],
     keepalive: float,
     dialect: Dialect = CONTRACT_DIALECT,
-    on_asking: Callable[[TurnResult], Awaitable[None]] | None = None,
+    on_asking: KeepAsking | None = None,
 ) -> web.StreamResponse:
     """Write the turn as response events.
 
@@ -71,7 +71,7 @@ class KeptResponse:
         *,
         headers: Mapping[str, str],
         keepalive: float,
-        on_asking: Callable[[TurnResult], Awaitable[None]] | None = None,
+        on_asking: KeepAsking | None = None,
     ) -> Stream:
         return Stream(
             encoder=self.encoder,

@@ -19,8 +19,8 @@ from hermes.server.honesty import ignored_headers
 from hermes.server.question import Question, question_of
 from hermes.server.response_records import finished_response
 from hermes.server.response_request import Prepared, prepare
-from hermes.server.response_work import ResponseWork, head_of
-from hermes.server.seams import ResponseStream, Seams
+from hermes.server.response_work import KIND, ResponseWork, head_of
+from hermes.server.seams import KeepAsking, ResponseStream, Seams
 from hermes.server.submitting import has_key, idempotency_of
 from hermes.server.turns import read_body, run_to_end, stream_headers
 from hermes.wire.run_policies import RUN_ID_HEADER, read_policies
@@ -54,11 +54,11 @@ async def _from_memory(
 ) -> web.StreamResponse:
     """Nothing is stored, and a client that leaves ends it all."""
     with seams.gate.entered(prepared.owner):
-        run = seams.passing.begin(prepared.owner, prepared.head.model)
+        run = seams.passing.begin(KIND, prepared.owner, prepared.head.model)
+        keep_asking = partial(kept_response.keep_paused, seams, question, prepared, run)
         headers = {**prepared.headers, RUN_ID_HEADER: run.id}
         if not prepared.asked.stream:
-            response = await _whole(seams, question, prepared, run)
-            return json_answer(response, headers=headers)
+            return json_answer(await _whole(seams, prepared, run, keep_asking), headers=headers)
         run.task = start_into(run.feed, run.agent_ref, seams.run_turn, prepared.call)
         stream = ResponseStream(
             head=prepared.head,
@@ -66,23 +66,23 @@ async def _from_memory(
             user_message=prepared.call.user_message,
             record=prepared.record,
             headers=stream_headers(request, seams, headers),
-            keep_asking=partial(kept_response.keep_paused, seams, question, prepared, run.id),
             dialect=prepared.dialect,
+            keep_asking=keep_asking,
         )
         return await seams.write_responses(request, stream)
 
 
 async def _whole(
-    seams: Seams, question: Question, prepared: Prepared, run: PassingRun
+    seams: Seams, prepared: Prepared, run: PassingRun, keep_asking: KeepAsking
 ) -> dict[str, Any]:
-    call = prepared.call
-    heard = with_reasoning(call) if prepared.shows_reasoning else call
+    call = with_reasoning(prepared.call) if prepared.shows_reasoning else prepared.call
     try:
-        run.result = result = await run_to_end(seams, heard, run.agent_ref)
+        result = await run_to_end(seams, call, run.agent_ref)
+        run.result = result
     finally:
         run.end()
     if result.outcome is Outcome.ASKING:
-        await kept_response.keep_paused(seams, question, prepared, run.id, result)
+        await keep_asking(result)
     return finished_response(
         prepared.head,
         result,

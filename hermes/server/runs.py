@@ -13,7 +13,7 @@ from hermes.core.runs import DETACH, Run, RunStatus
 from hermes.core.turn import TurnParameters
 from hermes.runs.engine import Begun
 from hermes.server.answers import json_answer
-from hermes.server.asking import let_go_on, take_decision
+from hermes.server.asking import asked_last, let_go_on, take_decision
 from hermes.server.honesty import ignored_headers
 from hermes.server.question import question_of
 from hermes.server.response_request import find_chain, outside
@@ -134,7 +134,7 @@ async def approve(request: web.Request, seams: Seams) -> web.StreamResponse:
             f"Run {run.id} does not wait for an approval; it is {run.status.value}.",
             code="no_approval_pending",
         )
-    _refuse_unknown(waiting, answer.approval_id)
+    await _refuse_unknown(seams, waiting, answer.approval_id)
     taken = await take_decision(
         seams, waiting, answer.decision, by="client", only=answer.approval_id
     )
@@ -148,8 +148,9 @@ async def approve(request: web.Request, seams: Seams) -> web.StreamResponse:
     return json_answer(await _shown(seams, await _existing(request, seams)))
 
 
-def _refuse_unknown(waiting: Waiting, approval_id: str | None) -> None:
-    if approval_id is not None and approval_id not in [each.id for each in waiting.requests]:
+async def _refuse_unknown(seams: Seams, waiting: Waiting, approval_id: str | None) -> None:
+    asked = [] if approval_id is None else await asked_last(seams, waiting.run)
+    if approval_id is not None and approval_id not in [each.id for each in asked]:
         raise NotFound(
             f"Run {waiting.run.id} waits for no approval with the id '{approval_id[:100]}'.",
             code="approval_not_found",

@@ -30,6 +30,9 @@ from hermes.wire.chat import ChatHead
 from hermes.wire.responses import ResponseHead
 from hermes.wire.tool_forms import CONTRACT_DIALECT, Dialect, Preview
 
+KeepAsking = Callable[[TurnResult], Awaitable[None]]
+"""Keeps a turn that ran from memory and has to ask, so that it can go on."""
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ChatStream:
@@ -39,7 +42,7 @@ class ChatStream:
     turn: LiveTurn
     include_usage: bool
     headers: Mapping[str, str]
-    keep_asking: Callable[[TurnResult], Awaitable[None]] | None = None
+    keep_asking: KeepAsking | None = None
     """Keeps a turn that has to ask, before the client is told so."""
     dialect: Dialect = CONTRACT_DIALECT
 
@@ -72,8 +75,8 @@ class ResponseStream:
     user_message: Content | None
     record: NewRecord
     headers: Mapping[str, str]
-    keep_asking: Callable[[TurnResult], Awaitable[None]] | None = None
-    """As for a chat."""
+    keep_asking: KeepAsking | None = None
+    """Keeps a turn that has to ask, before the client is told so."""
     dialect: Dialect = CONTRACT_DIALECT
 
 

@@ -11,6 +11,7 @@ import logging
 from collections import OrderedDict
 from contextlib import suppress
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
 from aiohttp import WSMsgType, web
@@ -18,15 +19,15 @@ from aiohttp import WSMsgType, web
 from hermes.core.errors import ApiError, InvalidRequest
 from hermes.core.runs import CANCEL
 from hermes.core.turn import Outcome, TurnResult
-from hermes.runs.turns import start_turn
+from hermes.runs.turns import LiveTurn, start_into
 from hermes.server.asking import decide
-from hermes.server.kept_response import further_work, heard, new_response_run
+from hermes.server.kept_response import further_work, heard, keep_paused, new_response_run
 from hermes.server.question import Question, question_of
 from hermes.server.response_request import Chain, Prepared, prepare
 from hermes.server.response_stream import plain_stream
-from hermes.server.response_work import ResponseWork
+from hermes.server.response_work import KIND, ResponseWork
 from hermes.server.run_views import source_of
-from hermes.server.seams import Seams
+from hermes.server.seams import KeepAsking, Seams
 from hermes.server.streaming import TurnView, left, result_of, view_of, write_turn
 from hermes.wire.body import parse_object
 from hermes.wire.errors import envelope
@@ -126,11 +127,12 @@ class _Connection:
     async def _run(self, question: Question, prepared: Prepared) -> TurnResult:
         """A client that leaves stops its turn, kept or not."""
         seams = self._seams
-        view = await self._view(question, prepared)
+        view, keep_asking = await self._view(question, prepared)
         encoder = ResponsesEncoder(
             prepared.head, preview=seams.tool_preview, dialect=prepared.dialect
         )
-        stream = plain_stream(encoder, headers={}, keepalive=seams.keepalive_seconds())
+        plain = plain_stream(encoder, headers={}, keepalive=seams.keepalive_seconds())
+        stream = replace(plain, on_asking=keep_asking)
         try:
             await write_turn(self._write, view, stream)
         except BaseException:
@@ -140,19 +142,32 @@ class _Connection:
             view.close()
         return await result_of(view)
 
-    async def _view(self, question: Question, prepared: Prepared) -> TurnView:
+    async def _view(
+        self, question: Question, prepared: Prepared
+    ) -> tuple[TurnView, KeepAsking | None]:
         seams = self._seams
-        answer, prepared = await heard(seams, question, prepared)
-        if answer is not None:
-            work = further_work(seams, question, prepared, answer)
-            return (await source_of(seams.runs, await decide(seams, answer, work))).view
-        if not prepared.record.store:
-            return view_of(start_turn(seams.run_turn, prepared.call))
         # A stream is what the client gets, whatever its request says.
         asked = replace(question, body={**question.body, "stream": True})
+        answer, prepared = await heard(seams, question, prepared)
+        if answer is not None:
+            work = further_work(seams, asked, prepared, answer)
+            return (await source_of(seams.runs, await decide(seams, answer, work))).view, None
+        if not prepared.record.store:
+            return self._from_memory(asked, prepared)
         work = ResponseWork(seams=seams, question=asked, head=prepared.head, prepared=prepared)
         new = new_response_run(seams, asked, prepared, RunPolicies(disconnect=CANCEL))
-        return (await source_of(seams.runs, await seams.runs.submit(new, work))).view
+        return (await source_of(seams.runs, await seams.runs.submit(new, work))).view, None
+
+    def _from_memory(
+        self, question: Question, prepared: Prepared
+    ) -> tuple[TurnView, KeepAsking | None]:
+        seams = self._seams
+        place = seams.gate.entered(prepared.owner)
+        run = seams.passing.begin(KIND, prepared.owner, prepared.head.model)
+        run.task = start_into(run.feed, run.agent_ref, seams.run_turn, prepared.call)
+        view = view_of(LiveTurn(run.feed, run.task, run.agent_ref))
+        keep_asking = partial(keep_paused, seams, question, prepared, run)
+        return replace(view, close=place.leave), keep_asking
 
     def _settle(self, prepared: Prepared, result: TurnResult) -> None:
         """Remember what only this connection may continue; a failed continuation forgets."""

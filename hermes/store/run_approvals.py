@@ -6,6 +6,7 @@ import sqlite3
 from collections.abc import Sequence
 
 from hermes.core.approvals import ApprovalRequest, Decision, Grant
+from hermes.core.events import ApprovalDecided
 from hermes.core.run_ports import Waiting
 from hermes.core.turn_json import read_request
 from hermes.core.value_json import to_plain
@@ -54,6 +55,12 @@ _GRANT = """
 _DECISIONS = """
     SELECT call_id, decision FROM approvals JOIN runs ON runs.number = approvals.run
     WHERE runs.id = :id AND decision IS NOT NULL ORDER BY approvals.number
+"""
+_DECIDED_LAST = """
+    SELECT id, call_id, decision, decided_by FROM approvals
+    WHERE run = :run AND decision IS NOT NULL AND code = (
+        SELECT code FROM approvals WHERE run = :run ORDER BY number DESC LIMIT 1
+    ) ORDER BY number
 """
 _GRANTS = """
     SELECT DISTINCT tool, shown, session_id FROM grants
@@ -129,6 +136,15 @@ def decide(
 def decisions_of(connection: sqlite3.Connection, run_id: str) -> dict[str, Decision]:
     rows = [plain(row) for row in connection.execute(_DECISIONS, bind(id=run_id))]
     return {row["call_id"]: Decision(row["decision"]) for row in rows}
+
+
+def decided_last(connection: sqlite3.Connection, number: int) -> list[ApprovalDecided]:
+    """What was decided about the questions that a run asked last, for its log."""
+    rows = [plain(row) for row in connection.execute(_DECIDED_LAST, {"run": number})]
+    return [
+        ApprovalDecided(row["id"], row["call_id"], Decision(row["decision"]), row["decided_by"])
+        for row in rows
+    ]
 
 
 def grants_of(

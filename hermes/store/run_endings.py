@@ -11,7 +11,7 @@ from hermes.core.runs import Run, RunStatus, error_of
 from hermes.core.turn import Outcome, TurnResult
 from hermes.core.turn_json import read_usage
 from hermes.store.encoding import bind, from_json, to_json
-from hermes.store.run_approvals import add_approvals, deny_open
+from hermes.store.run_approvals import add_approvals, decided_last, deny_open
 from hermes.store.run_events import add_last_event, fenced, owned_log
 from hermes.store.run_rows import get_run, number_of
 from hermes.store.run_workers import require_alive
@@ -92,9 +92,10 @@ def _cancel(connection: sqlite3.Connection, run: Run, number: int, now: float) -
         usage=read_usage(run.usage),
         session_id=run.session_id,
     )
-    last = NewEvent(run.id, run.last_seq + 1, now, TurnEnded(result, status.value))
-    add_last_event(connection, number, run.last_seq, last)
     deny_open(connection, number, now, by="stopped")
+    decided = decided_last(connection, number)
+    for seq, event in enumerate([*decided, TurnEnded(result, status.value)], run.last_seq + 1):
+        add_last_event(connection, number, seq - 1, NewEvent(run.id, seq, now, event))
     _end(connection, number, status, result, now)
 
 

@@ -9,7 +9,6 @@ from typing import Any
 
 import aiohttp
 
-
 from hermes.settings.paths import default_workspace
 from hermes.testing.replies import Broken, ToolUse
 from hermes.testing.sse import parse_events
