@@ -8,10 +8,11 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from hermes.core.approvals import ApprovalRequest, Decision
-from hermes.core.events import ApprovalDecided, TurnPaused
+from hermes.core.errors import EventsGone
+from hermes.core.events import ApprovalDecided, RunStarted, TurnPaused
 from hermes.core.messages import Content, Message, text_of, tool
 from hermes.core.run_ports import RunStore, Waiting
 from hermes.core.runs import Run, RunStatus
@@ -49,11 +50,39 @@ async def pending_answer(
     if waiting is None or not waiting.requests:
         return None
     decision = answer_of(text_of(said), waiting.requests[0].code)
+    if waiting.run.status.is_final and not await _went_on(seams, waiting):
+        return None  # it was given up; whoever says yes now will be asked again
     if decision is None:
         if waiting.run.status is not RunStatus.WAITING_FOR_APPROVAL:
             return None
         await supersede(seams, waiting)
     return Answer(waiting=waiting, decision=decision)
+
+
+async def _went_on(seams: Seams, waiting: Waiting) -> bool:
+    """Whether a run that is over was taken up again after these questions."""
+    run = waiting.run
+    try:
+        after = await _pause_of(seams, waiting)
+        events = await seams.runs.events(run.id, after=after, up_to=run.last_seq)
+    except EventsGone:
+        return False  # that was long ago
+    return any(isinstance(each.event, RunStarted) for each in events)
+
+
+async def _pause_of(seams: Seams, waiting: Waiting) -> int:
+    """The number of the event with which the run stopped for these questions."""
+    events = await seams.runs.events(waiting.run.id, after=0, up_to=waiting.run.last_seq)
+    asked = {request.id for request in waiting.requests}
+    return next(
+        (
+            each.seq
+            for each in events
+            if isinstance(each.event, TurnPaused)
+            and asked & {request.id for request in each.event.result.approvals}
+        ),
+        0,
+    )
 
 
 def _code(history: Sequence[Message]) -> str | None:
@@ -178,15 +207,5 @@ async def _begun_by_another(seams: Seams, waiting: Waiting) -> Begun:
         if run.status is not RunStatus.WAITING_FOR_APPROVAL or seams.runs.live(run.id):
             break
         await asyncio.sleep(LOOK_AGAIN_SECONDS)
-    events = await seams.runs.events(run.id, after=0, up_to=run.last_seq)
-    asked = {request.id for request in waiting.requests}
-    after = next(
-        (
-            each.seq
-            for each in events
-            if isinstance(each.event, TurnPaused)
-            and asked & {request.id for request in each.event.result.approvals}
-        ),
-        0,
-    )
+    after = await _pause_of(seams, replace(waiting, run=run))
     return Begun(run=run, live=seams.runs.live(run.id), after=after, is_replayed=True)

@@ -246,6 +246,24 @@ async def test_a_run_still_waits_after_a_restart(flow: StartFlow, tmp_path: Path
     assert (status, done["output"], times_run(workspace)) == (200, "It is gone.", 1)
 
 
+async def test_a_provider_that_repeats_its_call_ids_is_asked_about_each_time(
+    flow: StartFlow, tmp_path: Path
+) -> None:
+    workspace = furnish(tmp_path)
+    same = [ToolUse("terminal", DELETE.arguments, id="call_0")]
+    served = await flow([same, same, Text("Twice.")])
+    run = await asking(served)
+    await decide(served, run["id"], "once", approval_id=run["approvals"][0]["id"])
+    async with asyncio.timeout(5):
+        while (again := await show(served, run["id"]))["attempt"] < 2 or "approvals" not in again:
+            await asyncio.sleep(0.01)
+    furnish(tmp_path)
+    assert times_run(workspace) == 1
+    await decide(served, run["id"], "once")
+    done = await ended(served, run["id"])
+    assert (done["output"], times_run(workspace)) == ("Twice.", 2)
+
+
 # --- for longer than once -------------------------------------------------------------------
 
 
@@ -412,8 +430,8 @@ async def test_something_else_said_is_a_no_and_is_answered(
     assert answer == "It is where the build ends up."
     assert decided(told) == [("deny", "superseded")]
     assert (await show(served, chat.run_ids[0]))["status"] == "cancelled"
+    assert late == "Later."  # the question is over, so this is a turn of its own
     assert times_run(workspace) == 0
-    assert late
 
 
 async def test_the_answer_may_come_after_a_restart(

@@ -7,7 +7,7 @@ from concurrent.futures import ThreadPoolExecutor
 import pytest
 
 from hermes.core.approvals import Decision, Grant
-from hermes.core.events import TurnEnded, TurnPaused
+from hermes.core.events import ApprovalDecided, TurnEnded, TurnPaused
 from hermes.core.run_ports import RunStore, Waiting
 from hermes.core.runs import RunStatus
 from hermes.core.turn import Outcome, TurnResult
@@ -225,14 +225,16 @@ def test_stopping_a_waiting_run_ends_it_and_denies_its_question(
     stopped = store.request_stop("r1")
     assert stopped is not None
     assert (stopped.status, stopped.is_stop_requested) == (RunStatus.CANCELLED, True)
-    assert (stopped.finished_at, stopped.last_seq) == (clock.time, 2)
+    assert (stopped.finished_at, stopped.last_seq) == (clock.time, 3)
     assert stopped.error == {
         "code": "cancelled",
         "message": "Stopped while it waited for approval.",
     }
     assert store.decisions("r1") == {"call_a1": Decision.DENY}
     assert not store.decide("a1", Decision.ALWAYS, by="client")
-    assert events(store, "r1")[-1] == TurnEnded(
+    decided, ended = events(store, "r1")[-2:]
+    assert decided == ApprovalDecided("a1", "call_a1", Decision.DENY, "stopped")
+    assert ended == TurnEnded(
         TurnResult(
             text="May I?",
             outcome=Outcome.INTERRUPTED,

@@ -145,7 +145,7 @@ class RunMachine(RuleBasedStateMachine):
             if kept.question is not None:
                 kept.decisions.setdefault(f"call_{kept.question}", Decision.DENY)
             kept.status, kept.question = RunStatus.CANCELLED, None
-            kept.log.append(self.asking.read(kept.id, after=len(kept.log))[-1].event)
+            kept.log += [each.event for each in self.asking.read(kept.id, after=len(kept.log))]
 
     @precondition(lambda self: self.those_in(RunStatus.WAITING_FOR_APPROVAL))
     @rule(pick=PICKS, decision=st.sampled_from(Decision))
