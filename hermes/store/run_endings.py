@@ -5,7 +5,7 @@ from __future__ import annotations
 import sqlite3
 from dataclasses import asdict
 
-from hermes.core.events import TurnEnded
+from hermes.core.events import Event, TurnEnded
 from hermes.core.run_ports import NewEvent
 from hermes.core.runs import Run, RunStatus, error_of
 from hermes.core.turn import Outcome, TurnResult
@@ -93,8 +93,8 @@ def _cancel(connection: sqlite3.Connection, run: Run, number: int, now: float) -
         session_id=run.session_id,
     )
     deny_open(connection, number, now, by="stopped")
-    decided = decided_last(connection, number)
-    for seq, event in enumerate([*decided, TurnEnded(result, status.value)], run.last_seq + 1):
+    said: list[Event] = [*decided_last(connection, number), TurnEnded(result, status.value)]
+    for seq, event in enumerate(said, run.last_seq + 1):
         add_last_event(connection, number, seq - 1, NewEvent(run.id, seq, now, event))
     _end(connection, number, status, result, now)
 
