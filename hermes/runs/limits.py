@@ -43,10 +43,18 @@ class Gate:
     def is_full(self) -> bool:
         return self._total >= self._max_total
 
+    def has_room_for(self, owner: str) -> bool:
+        """Whether somebody who waits may begin."""
+        return not self.is_full and not self._has_too_many(owner)
+
+    def _has_too_many(self, owner: str) -> bool:
+        count = self._by_owner.get(owner, 0)
+        return count > 0 and count >= (self._max_per_owner(owner) or self._max_total + 1)
+
     def refuse_too_many(self, owner: str) -> None:
         """Raises `RateLimited` for a key that has as many turns at work as it may have."""
-        count = self._by_owner.get(owner, 0)
-        if count and count >= (self._max_per_owner(owner) or self._max_total + 1):
+        if self._has_too_many(owner):
+            count = self._by_owner[owner]
             raise _refusal(
                 f"Your key has {count} turns at work, as many as `runs.max_per_key` or its own "
                 "`max_concurrent` allows. Wait for one of them to end."

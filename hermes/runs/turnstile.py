@@ -58,7 +58,7 @@ class Turnstile:
 
     def must_wait(self, ticket: Ticket) -> bool:
         """Whether a run could not begin at once."""
-        if self._gate.is_full:
+        if not self._gate.has_room_for(ticket.owner):
             return True
         session_id = ticket.session_id
         if session_id is None or self._goes_on(ticket):
@@ -110,7 +110,7 @@ class Turnstile:
         ahead = 0
         for ticket in list(self._waiting.values()):
             before = self._before_in_session(ticket, passed_over)
-            if before == 0 and not self._gate.is_full:
+            if before == 0 and self._gate.has_room_for(ticket.owner):
                 self._begin(ticket)
                 continue
             ahead += 1
