@@ -588,13 +588,15 @@ async def test_a_turn_from_memory_that_has_to_ask_can_go_on_as_a_kept_run() -> N
     async with engine() as under:
         new = NewRun(id="run_asked", kind="chat", owner="me")
         said = [{"role": "user", "content": "Hello"}]
-        await under.runs.keep_paused(new, said, asking().result)
+        await under.runs.keep_paused(new, [TextDelta("One moment.")], said, asking().result)
         assert under.stored("run_asked").status is RunStatus.WAITING_FOR_APPROVAL
         await go_on(under, "run_asked")
         await under.watched("run_asked", TurnEnded)
         resumption = under.calls[-1].parameters.resumption
         assert resumption is not None
         assert list(resumption.messages) == said
+        # Whoever followed it before it was kept finds the same numbers.
+        assert under.events("run_asked")[:2] == [RunStarted(1), TextDelta("One moment.")]
 
 
 # --- steering -----------------------------------------------------------------------------------
