@@ -14,7 +14,6 @@ from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any, TypeVar
 
-from hermes.core.approvals import ApprovalRequest, Decision, Grant
 from hermes.core.errors import Conflict
 from hermes.core.events import (
     ApprovalRequested,
@@ -30,6 +29,8 @@ from hermes.core.run_link import Steer
 from hermes.core.run_ports import NewEvent, RunStore
 from hermes.core.runs import LoggedEvent, NewRun, Run, RunStatus
 from hermes.core.turn import TurnResult
+from hermes.runs.endings import Endings
+from hermes.runs.lasting_grants import LastingGrants
 from hermes.runs.limits import Gate
 from hermes.runs.live_logs import Following, LiveLogs
 from hermes.runs.live_run import Cause, LiveRun
@@ -81,11 +82,13 @@ class Runs:
         self._gate = gate
         self._turnstile = Turnstile(gate, max_waiting=settings.max_queued)
         gate.on_room = self._turnstile.admit
+        writer = LogWriter(lambda events: store().append(events), self._logs.deliver)
+        self._endings = Endings(store=store, in_store=self.in_store, logs=self._logs, writer=writer)
         self._supervisor = Supervisor(
-            store=store,
             in_store=self.in_store,
             logs=self._logs,
-            writer=LogWriter(lambda events: store().append(events), self._logs.deliver),
+            writer=writer,
+            endings=self._endings,
             turnstile=self._turnstile,
             run_turn=run_turn,
             max_seconds=settings.max_seconds,
@@ -94,7 +97,7 @@ class Runs:
         self._live: dict[str, LiveRun] = {}
         self._tasks: set[asyncio.Task[Any]] = set()
         self._keepers: list[asyncio.Task[object]] = []
-        self._lasting: dict[str, tuple[Grant, ...]] = {}
+        self.grants = LastingGrants()
 
     async def in_store(self, job: Callable[[RunStore], T]) -> T:
         """Do something with the store, off the event loop."""
@@ -170,7 +173,7 @@ class Runs:
 
     async def events(self, run_id: str, *, after: int, up_to: int) -> list[LoggedEvent]:
         """The committed events between two numbers."""
-        return await self._supervisor.read(run_id, after=after, up_to=up_to)
+        return await self._endings.read(run_id, after=after, up_to=up_to)
 
     # --- stopping and steering ----------------------------------------------------------------
 
@@ -260,20 +263,11 @@ class Runs:
 
     async def load_grants(self, owners: Sequence[str]) -> None:
         """For the start: what was approved for good."""
-        self._lasting = await self.in_store(
-            lambda store: {owner: store.grants(owner, None) for owner in owners}
+        self.grants.load(
+            await self.in_store(
+                lambda store: {owner: store.grants(owner, None) for owner in owners}
+            )
         )
-
-    def lasting_grants(self, owner: str) -> tuple[Grant, ...]:
-        """What a key may always do, for turns that ask no store."""
-        return self._lasting.get(owner, ())
-
-    def remember_grants(
-        self, run: Run, requests: Sequence[ApprovalRequest], decision: Decision
-    ) -> None:
-        if decision is Decision.ALWAYS:
-            more = tuple(Grant(each.tool, each.shown) for each in requests)
-            self._lasting[run.owner] = (*self.lasting_grants(run.owner), *more)
 
     # --- sessions that are held ---------------------------------------------------------------
 

@@ -9,31 +9,23 @@ from __future__ import annotations
 import asyncio
 import logging
 import time
-from collections.abc import Awaitable, Callable, Sequence
-from concurrent.futures import Future
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
-from functools import partial
-from typing import Protocol, TypeVar
+from typing import TypeVar
 
-from hermes.core.errors import ApiError, Interrupted
+from hermes.core.errors import ApiError
 from hermes.core.events import (
-    ApprovalDecided,
     Event,
     MessageKept,
     Notice,
     RunQueued,
     RunStarted,
-    SteerAccepted,
-    Steered,
-    ToolStarted,
-    TurnEnded,
-    TurnPaused,
 )
 from hermes.core.run_link import Steer
-from hermes.core.run_ports import NewEvent, RunStore
 from hermes.core.runs import LoggedEvent, Run, RunStatus
-from hermes.core.turn import Outcome, Resumption, TurnCall, TurnResult
+from hermes.core.turn import Outcome, TurnCall, TurnResult
+from hermes.runs.endings import Endings, InStore
 from hermes.runs.live_logs import LiveLogs
 from hermes.runs.live_run import Cause, LiveRun, status_of
 from hermes.runs.log_writer import LogWriter, OpenLog
@@ -46,11 +38,10 @@ from hermes.runs.outcomes import (
     shutting_down,
     stopped,
 )
+from hermes.runs.resuming import resumption_of, unheard_in
 from hermes.runs.run_feed import Link, RunFeed
 from hermes.runs.turns import RunTurn, start_into
 from hermes.runs.turnstile import Ticket, Turnstile
-from hermes.runs.work import Ending
-from hermes.store.errors import StoreUnusable
 from hermes.wire.transcript import turn_messages
 
 log = logging.getLogger(__name__)
@@ -59,15 +50,6 @@ T = TypeVar("T")
 
 LOOK_AGAIN_SECONDS = 0.2
 """For a session that is at work on a run which does not wait here."""
-TRY_AGAIN_SECONDS = 5.0
-"""For an end that could not be stored: until it is, the session goes on with nothing else."""
-PAGE = 2000
-
-
-class InStore(Protocol):
-    """Does something with the store, off the event loop."""
-
-    def __call__(self, job: Callable[[RunStore], T]) -> Awaitable[T]: ...
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -85,10 +67,10 @@ class Leg:
 class Supervisor:
     """What every leg needs of its surroundings."""
 
-    store: Callable[[], RunStore]
     in_store: InStore
     logs: LiveLogs
     writer: LogWriter
+    endings: Endings
     turnstile: Turnstile
     run_turn: RunTurn
     max_seconds: float
@@ -109,11 +91,11 @@ class Supervisor:
             raise
         except ApiError as error:
             live.has_failed(error)
-            is_held = await self._given_up(live)
+            is_held = await self.endings.give_up(live)
         except Exception:  # the store, or an embedder's one, may raise anything
             log.exception("run not carried to its end", extra={"run_id": live.id})
             live.has_failed(not_stored())
-            is_held = await self._given_up(live)
+            is_held = await self.endings.give_up(live)
         finally:
             if not is_held:
                 self.turnstile.leave(live.id)
@@ -132,7 +114,7 @@ class Supervisor:
             live.has_failed(carried_elsewhere(live.id))
             return True
         result = dismissed(run)
-        await self._tell_work(live, run, result, run.finished_at or time.time())
+        await self.endings.tell_work(live, run, result, run.finished_at or time.time())
         live.has_ended(result)
         return True
 
@@ -182,21 +164,23 @@ class Supervisor:
         live, work = leg.live, leg.live.work
         end = OpenLog(run.id, run.last_seq + 1, on_failure=self._halting(live))
         try:
-            before = await self.read(run.id, after=0, up_to=run.last_seq)
+            before = await self.endings.read(run.id, after=0, up_to=run.last_seq)
             call = await self._call(leg, run, before)
             await work.begin(run)
         except ApiError as error:
             await self.in_store(lambda store: store.forget_key(run.id))
-            await self._finish(end, refused(error), RunStatus.FAILED, time.time())
+            await self.endings.finish(end, refused(error), RunStatus.FAILED, time.time())
             raise
         feed = RunFeed(Link(self.writer, end), wants_text=work.wants_text)
-        feed.run_link.steering.restore(_unheard(before))
+        feed.run_link.steering.restore(unheard_in(before))
         for event in leg.opening:
             feed.put(event)
         result = await self._answer(live, feed, call, run)
         unheard = feed.run_link.steering.end()  # whoever goes on with the run is told
         if result.outcome is Outcome.ASKING:
-            await self._pause(leg, end, result)
+            await self.endings.pause(live, end, result)
+            self.turnstile.pause(live.id)
+            live.has_ended(result)
             return True
         if self._is_left_for_later(live, feed, result):
             await asyncio.wrap_future(self.writer.close(end))
@@ -204,7 +188,8 @@ class Supervisor:
             live.has_failed(shutting_down())
             return False
         self._refuse(unheard, end)
-        await self._end(leg, end, result)
+        await self.endings.end(live, end, result)
+        live.has_ended(result)
         return False
 
     async def _answer(self, live: LiveRun, feed: RunFeed, call: TurnCall, run: Run) -> TurnResult:
@@ -248,7 +233,7 @@ class Supervisor:
         """What to ask the agent: the beginning of the turn, or the rest of it."""
         call = await leg.live.work.call(run)
         grants = await self.in_store(lambda store: store.grants(run.owner, run.session_id))
-        resumption = _resumption(before, leg.opening)
+        resumption = resumption_of(before, leg.opening)
         parameters = replace(
             call.parameters,
             owner=run.owner,
@@ -257,17 +242,6 @@ class Supervisor:
             resumption=resumption,
         )
         return replace(call, parameters=parameters)
-
-    async def read(self, run_id: str, *, after: int, up_to: int) -> list[LoggedEvent]:
-        """Committed events between two numbers."""
-        found: list[LoggedEvent] = []
-        while after < up_to:
-            page = await self.in_store(partial(_page, run_id, after))
-            if not page:
-                break
-            found += [event for event in page if event.seq <= up_to]
-            after = page[-1].seq
-        return found
 
     async def _ended(self, live: LiveRun, feed: RunFeed, run: Run) -> None:
         seconds = run.timeout or self.max_seconds or None
@@ -288,127 +262,3 @@ class Supervisor:
         for steer in steers:
             why = f"Not delivered, the turn was over: {steer.text}"
             self.writer.put(end, Notice("steer_refused", why))
-
-    # --- what came of it ----------------------------------------------------------------------
-
-    async def _pause(self, leg: Leg, end: OpenLog, result: TurnResult) -> None:
-        at = await self._store_answer(leg, end, result, RunStatus.WAITING_FOR_APPROVAL)
-        last = self.writer.last(end, TurnPaused(result), at)
-        await self._committed(lambda store: store.pause(last))
-        self.logs.pass_on([last])
-        self.turnstile.pause(leg.live.id)
-        leg.live.has_ended(result)
-
-    async def _end(self, leg: Leg, end: OpenLog, result: TurnResult) -> None:
-        live = leg.live
-        status = status_of(result, live.cause)
-        at = await self._store_answer(leg, end, result, status)
-        if status is RunStatus.FAILED and live.feed is not None and not live.feed.has_effect:
-            # Nothing happened: the same request may be tried again.
-            await self.in_store(lambda store: store.forget_key(live.id))
-        await self._finish(end, result, status, at)
-        live.has_ended(result)
-
-    async def _store_answer(
-        self, leg: Leg, end: OpenLog, result: TurnResult, status: RunStatus
-    ) -> float:
-        """The moment at which the leg ended, for whoever writes it down."""
-        await asyncio.wrap_future(self.writer.close(end))
-        live, at, last = leg.live, time.time(), end.next_seq - 1
-
-        async def read_leg() -> list[LoggedEvent]:
-            return await self.read(live.id, after=live.after, up_to=last)
-
-        await live.work.end(
-            live.run, Ending(result=result, status=status, at=at, read_leg=read_leg)
-        )
-        return at
-
-    async def _finish(self, end: OpenLog, result: TurnResult, status: RunStatus, at: float) -> None:
-        last = self.writer.last(end, TurnEnded(result, status.value), at)
-        await self._committed(lambda store: store.finish(status, last))
-        self.logs.pass_on([last])
-
-    async def _given_up(self, live: LiveRun) -> bool:
-        """Write the end of a run that went wrong; True when it waits for a decision after all.
-
-        The session could never go on with anything else as long as the store has it at work.
-        """
-        if live.feed is not None:
-            with suppress(Interrupted):
-                await asyncio.wrap_future(self.writer.close(live.feed.run_link.log))
-        while True:
-            try:
-                return await self._failed_in_store(live)
-            except (StoreUnusable, OSError):
-                log.warning("end of run %s not stored, trying again", live.id)
-                await asyncio.sleep(TRY_AGAIN_SECONDS)
-            except Interrupted:
-                return False  # another process has it now
-            except Exception:  # an embedder's store, or one that is closed; the next start mends it
-                log.exception("end of a run not stored", extra={"run_id": live.id})
-                return False
-
-    async def _failed_in_store(self, live: LiveRun) -> bool:
-        run = await self.in_store(lambda store: store.get(live.id))
-        if run is None or run.status.is_final:
-            return False
-        if run.status is RunStatus.WAITING_FOR_APPROVAL:
-            return True
-        if run.status is RunStatus.QUEUED:
-            await self.in_store(lambda store: store.request_stop(live.id))
-            self.logs.hint(live.id)
-            return False
-        result = stopped(TurnResult(outcome=Outcome.INTERRUPTED), Cause.NOT_STORED)
-        at, status = time.time(), status_of(result, Cause.NOT_STORED)
-        await self._tell_work(live, replace(run, status=status), result, at)
-        last = NewEvent(run.id, run.last_seq + 1, at, TurnEnded(result, status.value))
-        await self._committed(lambda store: store.finish(status, last))
-        self.logs.hint(live.id)
-        return False
-
-    async def _tell_work(self, live: LiveRun, run: Run, result: TurnResult, at: float) -> None:
-        """Have the answer of a run stored that never had one; whatever happens, it is over."""
-
-        async def read_leg() -> list[LoggedEvent]:
-            return await self.read(run.id, after=live.after, up_to=run.last_seq)
-
-        try:
-            ending = Ending(result=result, status=run.status, at=at, read_leg=read_leg)
-            await live.work.end(run, ending)
-        except Exception:  # an embedder's store may raise anything; the run ends all the same
-            log.exception("answer of a run not stored", extra={"run_id": run.id})
-
-    async def _committed(self, begin: Callable[[RunStore], Future[None]]) -> None:
-        await asyncio.wrap_future(begin(self.store()))
-
-
-def _resumption(log: Sequence[LoggedEvent], opening: Sequence[Event]) -> Resumption | None:
-    """What is known of a turn that was begun before; None when it was not."""
-    events = [*(each.event for each in log), *opening]
-    messages = [event.message for event in events if isinstance(event, MessageKept)]
-    decided = [event for event in events if isinstance(event, ApprovalDecided)]
-    if not messages:
-        return None
-    return Resumption(
-        messages=tuple(messages),
-        started=frozenset(event.call_id for event in events if isinstance(event, ToolStarted)),
-        decisions={event.call_id: event.decision for event in decided},
-        decided_by={event.call_id: event.by for event in decided},
-        steps=len(messages),
-    )
-
-
-def _unheard(log: Sequence[LoggedEvent]) -> list[Steer]:
-    """What people said to the agent before and it was never told."""
-    events = [each.event for each in log]
-    heard = {event.steer_id for event in events if isinstance(event, Steered)}
-    return [
-        Steer(event.steer_id, event.text)
-        for event in events
-        if isinstance(event, SteerAccepted) and event.steer_id not in heard
-    ]
-
-
-def _page(run_id: str, after: int, store: RunStore) -> list[LoggedEvent]:
-    return store.read(run_id, after=after, limit=PAGE)

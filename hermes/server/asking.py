@@ -172,7 +172,7 @@ async def take_decision(
         return [each for each in wanted if store.decide(each.id, decision, by=by)]
 
     fresh = await seams.runs.in_store(take)
-    seams.runs.remember_grants(waiting.run, fresh, decision)
+    seams.runs.grants.remember(waiting.run.owner, fresh, decision)
     return len(fresh)
 
 

@@ -96,7 +96,7 @@ def _call(
             alias=alias,
             owner=caller.owner,
             can_ask=True,
-            grants=seams.runs.lasting_grants(caller.owner),
+            grants=seams.runs.grants.of(caller.owner),
         ),
     )
     refuse_unseen_images(seams, alias, [*history, *call.opening], param="messages")

@@ -243,7 +243,7 @@ def _turn_call(
 
 def _for_key(seams: Seams, parameters: TurnParameters, owner: str) -> TurnParameters:
     """What may be done, and what has to be asked about, depends on who asks."""
-    grants = seams.runs.lasting_grants(owner)
+    grants = seams.runs.grants.of(owner)
     return replace(parameters, owner=owner, can_ask=True, grants=grants)
 
 

@@ -1,0 +1,44 @@
+"""What a log says about a turn that was begun before: what was said, done and decided."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from hermes.core.events import (
+    ApprovalDecided,
+    Event,
+    MessageKept,
+    SteerAccepted,
+    Steered,
+    ToolStarted,
+)
+from hermes.core.run_link import Steer
+from hermes.core.runs import LoggedEvent
+from hermes.core.turn import Resumption
+
+
+def resumption_of(log: Sequence[LoggedEvent], opening: Sequence[Event]) -> Resumption | None:
+    """What is known of a turn that was begun before; None when it was not."""
+    events = [*(each.event for each in log), *opening]
+    messages = [event.message for event in events if isinstance(event, MessageKept)]
+    decided = [event for event in events if isinstance(event, ApprovalDecided)]
+    if not messages:
+        return None
+    return Resumption(
+        messages=tuple(messages),
+        started=frozenset(event.call_id for event in events if isinstance(event, ToolStarted)),
+        decisions={event.call_id: event.decision for event in decided},
+        decided_by={event.call_id: event.by for event in decided},
+        steps=len(messages),
+    )
+
+
+def unheard_in(log: Sequence[LoggedEvent]) -> list[Steer]:
+    """What people said to the agent before and it was never told."""
+    events = [each.event for each in log]
+    heard = {event.steer_id for event in events if isinstance(event, Steered)}
+    return [
+        Steer(event.steer_id, event.text)
+        for event in events
+        if isinstance(event, SteerAccepted) and event.steer_id not in heard
+    ]
