@@ -31,7 +31,7 @@ from hermes.core.runs import (
     WhenBusy,
 )
 from hermes.core.turn import Failure, Outcome, TurnResult
-from hermes.runs import supervisor
+from hermes.runs import endings, supervisor
 from hermes.runs.live_run import Cause
 from hermes.runs.run_feed import RunFeed
 from hermes.store.errors import StoreUnusable
@@ -668,7 +668,7 @@ async def test_nobody_can_steer_what_is_over_or_waits() -> None:
 async def test_whatever_the_store_refuses_once_the_run_ends_and_the_session_goes_on(
     call: str, is_late: bool, error: Exception, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(supervisor, "TRY_AGAIN_SECONDS", 0.01)
+    monkeypatch.setattr(endings, "TRY_AGAIN_SECONDS", 0.01)
     monkeypatch.setattr("hermes.runs.log_writer.RETRY_SECONDS", 0.01)
     async with engine() as under:
         if is_late and call in ("finish", "append"):
@@ -688,7 +688,7 @@ async def test_whatever_the_store_refuses_once_the_run_ends_and_the_session_goes
 async def test_an_end_that_cannot_be_stored_is_stored_later(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(supervisor, "TRY_AGAIN_SECONDS", 0.01)
+    monkeypatch.setattr(endings, "TRY_AGAIN_SECONDS", 0.01)
     async with engine() as under:
         under.store.failing["finish"] = [FULL] * 4
         work = FakeWork()

@@ -52,7 +52,7 @@ def test_whoever_joins_whenever_sees_the_end_of_the_same_sequence(
     steps: list[Event | str], reader_stays: bool
 ) -> None:
     async def play() -> None:
-        run = PassingRuns().begin("me", "model")
+        run = PassingRuns().begin("chat", "me", "model")
         joined: list[tuple[int, asyncio.Task[list[Event]]]] = []
         said: list[Event] = []
         for step in steps:
@@ -83,14 +83,14 @@ def test_whoever_joins_whenever_sees_the_end_of_the_same_sequence(
 
 async def test_a_whole_answer_that_never_came_is_an_end_too() -> None:
     """Its client left, or got an error: nobody sets a result then."""
-    run = PassingRuns().begin("me", "model")
+    run = PassingRuns().begin("chat", "me", "model")
     run.end()
     assert run.as_run().status is RunStatus.CANCELLED
     assert isinstance((await watched(run))[-1], TurnEnded)
 
 
 async def test_an_agent_that_raised_has_failed() -> None:
-    run = PassingRuns().begin("me", "model")
+    run = PassingRuns().begin("chat", "me", "model")
     run.task = done(ValueError("Boo."))
     run.feed.put(None)
     shown = run.as_run()
@@ -99,7 +99,7 @@ async def test_an_agent_that_raised_has_failed() -> None:
 
 
 async def test_a_question_that_nobody_stopped_stays_a_question() -> None:
-    run = PassingRuns().begin("me", "model")
+    run = PassingRuns().begin("chat", "me", "model")
     run.task = done(TurnResult(text="May I?", outcome=Outcome.ASKING))
     run.feed.put(None)
     assert run.as_run().status is RunStatus.WAITING_FOR_APPROVAL
@@ -112,14 +112,14 @@ async def test_a_stop_reaches_the_agent_and_changes_nothing_afterwards() -> None
         def interrupt(self, reason: str) -> None:
             told.append(reason)
 
-    run = PassingRuns().begin("me", "model")
+    run = PassingRuns().begin("chat", "me", "model")
     run.agent_ref[0] = Agent()
     run.stop()
     assert told == [Cause.STOPPED.value]
     run.result = TurnResult(outcome=Outcome.INTERRUPTED)
     run.end()
     assert run.as_run().status is RunStatus.CANCELLED
-    other = PassingRuns().begin("me", "model")
+    other = PassingRuns().begin("chat", "me", "model")
     other.result = TurnResult(text="done")
     other.end()
     other.stop()
@@ -127,7 +127,7 @@ async def test_a_stop_reaches_the_agent_and_changes_nothing_afterwards() -> None
 
 
 async def test_viewers_that_give_up_leave_nothing_behind() -> None:
-    run = PassingRuns().begin("me", "model")
+    run = PassingRuns().begin("chat", "me", "model")
     for _ in range(20):
         await run.ended(0.0)
     assert run.feed._bells == []
@@ -135,7 +135,7 @@ async def test_viewers_that_give_up_leave_nothing_behind() -> None:
 
 async def test_only_the_owner_finds_a_run_and_only_the_last_few_are_remembered() -> None:
     runs = PassingRuns()
-    many = [runs.begin("me", "model") for _ in range(MOST_FINISHED + 3)]
+    many = [runs.begin("chat", "me", "model") for _ in range(MOST_FINISHED + 3)]
     for run in many:
         run.end()
     assert runs.get(many[-1].id, "somebody else") is None
