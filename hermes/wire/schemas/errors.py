@@ -10,8 +10,8 @@ WITHOUT_KEY = (401,)
 WITH_BODY = (400, 413)
 KEYED = (409, 503)
 """With an idempotency key: it was used with another body, or cannot be looked up."""
-TURN = (400, 413, 429, 502, 503)
-"""A turn is run: its request is read, and its model may fail."""
+TURN = (400, 409, 413, 429, 502, 503)
+"""A turn is run: its session may be busy, its key used for another one, its model may fail."""
 
 MEANINGS = {
     400: "The request says something that cannot be done; `param` names the field.",

@@ -195,7 +195,7 @@ DESCRIPTIONS = {
                 about="The run, which goes on.", contents={JSON: ref("Run")}, headers=RUN_ANSWERED
             ),
         },
-        errors=(*TURN, 404, 409),
+        errors=(*TURN, 404),
     ),
     "run_list": Description(
         summary="One page of runs, the newest first",

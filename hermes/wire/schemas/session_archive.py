@@ -136,7 +136,7 @@ DESCRIPTIONS = {
             ),
             "The summary that stands for the older messages now; `null` when there is none.",
         ),
-        errors=(*TURN, 404, 409),
+        errors=(*TURN, 404),
     ),
     "session_export": Description(
         summary="A whole session as one document",

@@ -127,7 +127,7 @@ DESCRIPTIONS = {
         answers=answers_json(
             ref("Compaction"), "The item, for the input of later responses.", headers=REPLAYED
         ),
-        errors=(*TURN, 404, 409),
+        errors=(*TURN, 404),
     ),
     "responses_websocket": Description(
         summary="A WebSocket for turn after turn",
