@@ -8,7 +8,7 @@ from collections.abc import AsyncIterator
 from aiohttp import web
 
 from hermes.core.errors import EventsGone, InvalidRequest
-from hermes.core.events import RunQueued, TurnEnded
+from hermes.core.events import TurnEnded
 from hermes.core.runs import LoggedEvent, Run
 from hermes.runs.live_logs import Following
 from hermes.server.seams import Seams
@@ -63,9 +63,6 @@ async def _watch_kept(
     live = seams.runs.live(run.id)
     if live is not None:
         live.joined()
-    place = seams.runs.place(run.id)
-    if place:
-        following.put(RunQueued(place))
     heartbeat = Heartbeat(following.put, seams.keepalive_seconds())
     try:
         return await _write(request, seams, run.id, _rest(run, following, first, heartbeat))

@@ -60,16 +60,20 @@ async def test_whoever_waits_for_a_session_is_told_its_place(flow: StartFlow) ->
     await served.answer("POST", "/v1/runs", json={"input": "one", **session})
     await served.answer("POST", "/v1/runs", json={"input": "two", **session})
     _, run = await served.answer("POST", "/v1/runs", json={"input": "three", **session})
-    first = await _first_event(served, run["events_url"])
+    first, second = await _first_events(served, run["events_url"], 2)
 
     assert (run["status"], run["queue_position"]) == ("queued", 2)
     assert (first["type"], first["seq"], first["place"]) == ("run.queued", 0, 2)
+    assert (second["type"], second["place"]) == ("run.queued", 1)
 
 
-async def _first_event(served: Flow, path: str) -> dict[str, Any]:
-    timeout = aiohttp.ClientTimeout(total=5)
+async def _first_events(served: Flow, path: str, count: int) -> list[dict[str, Any]]:
+    timeout = aiohttp.ClientTimeout(total=10)
+    events: list[dict[str, Any]] = []
     async with served.http.get(served.gateway.url + path, timeout=timeout) as response:
         async for line in response.content:
             if line.startswith(b"data: "):
-                return dict(json.loads(line[6:]))
-    raise AssertionError("the stream ended without an event")
+                events.append(json.loads(line[6:]))
+            if len(events) == count:
+                return events
+    raise AssertionError("the stream ended too early")
