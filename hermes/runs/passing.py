@@ -11,6 +11,7 @@ import time
 from collections import OrderedDict
 from collections.abc import AsyncIterator, Callable
 from contextlib import suppress
+from dataclasses import asdict
 
 from hermes.core.events import Event, Idle, RunStarted, TextDelta, TurnEnded
 from hermes.core.ids import new_id
@@ -30,31 +31,27 @@ class PassingFeed(Feed):
 
     def __init__(self, on_end: Callable[[], None]) -> None:
         super().__init__()
-        self.seen: list[Event] = []
+        self._taken: list[Item] = []
         self._on_end = on_end
         self._bells: list[asyncio.Future[None]] = []
 
-    def put(self, item: Item) -> None:
-        super().put(item)
-        if item is None:
-            self._on_end()
-
     async def take(self) -> list[Item]:
         taken = await super().take()
-        self.seen += [item for item in taken if item is not None and item.__class__ is not Idle]
+        self._taken += taken  # all that a token costs here
         if self._bells:
             self.ring()
+        if taken[-1] is None:
+            self._on_end()
         return taken
+
+    @property
+    def seen(self) -> list[Event]:
+        """What its reader was given."""
+        return _events(self._taken)
 
     def happened(self) -> list[Event]:
         """What was taken and what is still to be taken, up to the end."""
-        events = list(self.seen)
-        for item in list(self._items):
-            if item is None:
-                break
-            if item.__class__ is not Idle:
-                events.append(item)
-        return events
+        return _events([*self._taken, *self._items])
 
     async def more(self) -> None:
         """Return when something happened."""
@@ -73,6 +70,12 @@ class PassingFeed(Feed):
                 bell.set_result(None)
 
 
+def _events(items: list[Item]) -> list[Event]:
+    """Without silence, and without what came after the end."""
+    end = items.index(None) if None in items else len(items)
+    return [item for item in items[:end] if item is not None and not isinstance(item, Idle)]
+
+
 class PassingRun:
     """One of them."""
 
@@ -83,6 +86,8 @@ class PassingRun:
         self.kind = kind
         self.owner = owner
         self.model = model
+        self.resource_id: str | None = None
+        """The completion or response that it makes."""
         self.created_at = time.time()
         self.ended_at: float | None = None
         self.agent_ref: AgentRef = [None]
@@ -124,7 +129,7 @@ class PassingRun:
             owner=self.owner,
             status=status,
             session_id=None,
-            resource_id=None,
+            resource_id=self.resource_id,
             input={"model": self.model},
             metadata={},
             disconnect=CANCEL,
@@ -137,11 +142,7 @@ class PassingRun:
             finished_at=self.ended_at,
             output=told.text,
             error=error_of(status, told),
-            usage={
-                "input_tokens": told.usage.input_tokens,
-                "output_tokens": told.usage.output_tokens,
-                "total_tokens": told.usage.total_tokens,
-            },
+            usage=asdict(told.usage),
             has_all_events=True,
         )
 
@@ -170,9 +171,10 @@ class PassingRun:
         return [RunStarted(1), *said, TurnEnded(result, self._status(result).value)]
 
     def _result(self) -> TurnResult | None:
-        if self.ended_at is None or self.result is not None:
+        is_done = self.task is not None and self.task.done()
+        if self.result is not None or (self.ended_at is None and not is_done):
             return self.result
-        if self.task is None or not self.task.done() or self.task.cancelled():
+        if self.task is None or not is_done or self.task.cancelled():
             why = self.cause or Cause.CLIENT_LEFT
             return TurnResult(outcome=Outcome.INTERRUPTED, error=why.value)
         self.result = result_of(self.task, self.cause)
@@ -190,8 +192,11 @@ class PassingRuns:
         self._running: dict[str, PassingRun] = {}
         self._finished: OrderedDict[str, PassingRun] = OrderedDict()
 
-    def begin(self, kind: str, owner: str, model: str) -> PassingRun:
+    def begin(
+        self, kind: str, owner: str, model: str, resource_id: str | None = None
+    ) -> PassingRun:
         run = PassingRun(kind, owner, model, self._end)
+        run.resource_id = resource_id
         self._running[run.id] = run
         return run
 

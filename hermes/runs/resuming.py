@@ -8,13 +8,19 @@ from hermes.core.events import (
     ApprovalDecided,
     Event,
     MessageKept,
+    Notice,
+    SegmentEnd,
     SteerAccepted,
     Steered,
+    TextDelta,
     ToolStarted,
+    TurnPaused,
 )
 from hermes.core.run_link import Steer
 from hermes.core.runs import LoggedEvent
 from hermes.core.turn import Resumption
+
+RESTARTED = "The gateway stopped while this was being said; the step begins again."
 
 
 def resumption_of(log: Sequence[LoggedEvent], opening: Sequence[Event]) -> Resumption | None:
@@ -31,6 +37,20 @@ def resumption_of(log: Sequence[LoggedEvent], opening: Sequence[Event]) -> Resum
         decided_by={event.call_id: event.by for event in decided},
         steps=len(messages),
     )
+
+
+def restart_of(log: Sequence[LoggedEvent]) -> list[Event]:
+    """What readers are told of a step that was cut off while it was being said.
+
+    It begins again: what was said of it stays where it is, and the answer does not go on from it.
+    """
+    is_open = False
+    for each in log:
+        if isinstance(each.event, TextDelta):
+            is_open = True
+        elif isinstance(each.event, SegmentEnd | MessageKept | TurnPaused):
+            is_open = False
+    return [SegmentEnd(), Notice("step_restarted", RESTARTED)] if is_open else []
 
 
 def unheard_in(log: Sequence[LoggedEvent]) -> list[Steer]:

@@ -38,7 +38,7 @@ from hermes.runs.outcomes import (
     shutting_down,
     stopped,
 )
-from hermes.runs.resuming import resumption_of, unheard_in
+from hermes.runs.resuming import restart_of, resumption_of, unheard_in
 from hermes.runs.run_feed import Link, RunFeed
 from hermes.runs.turns import RunTurn, start_into
 from hermes.runs.turnstile import Ticket, Turnstile
@@ -173,7 +173,7 @@ class Supervisor:
             raise
         feed = RunFeed(Link(self.writer, end), wants_text=work.wants_text)
         feed.run_link.steering.restore(unheard_in(before))
-        for event in leg.opening:
+        for event in (*restart_of(before), *leg.opening):
             feed.put(event)
         result = await self._answer(live, feed, call, run)
         unheard = feed.run_link.steering.end()  # whoever goes on with the run is told

@@ -70,7 +70,7 @@ async def _from_memory(
     """Nothing is stored, and a client that leaves ends it all."""
     owner = chat.question.caller.owner
     with seams.gate.entered(owner):
-        run = seams.passing.begin(KIND, owner, chat.head.model)
+        run = seams.passing.begin(KIND, owner, chat.head.model, chat.head.id)
         said = {
             **chat.routed.headers,
             **ignored_headers(request, seams, call.parameters, chat.asked.parameters.ignored),
@@ -100,7 +100,10 @@ async def _streamed(
         dialect=chat.question.dialect,
         keep_asking=partial(kept_chat.keep_paused, seams, chat, call, run),
     )
-    return await seams.write_chat(request, stream)
+    try:
+        return await seams.write_chat(request, stream)
+    finally:
+        run.end()
 
 
 async def _whole(

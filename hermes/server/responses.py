@@ -54,7 +54,7 @@ async def _from_memory(
 ) -> web.StreamResponse:
     """Nothing is stored, and a client that leaves ends it all."""
     with seams.gate.entered(prepared.owner):
-        run = seams.passing.begin(KIND, prepared.owner, prepared.head.model)
+        run = seams.passing.begin(KIND, prepared.owner, prepared.head.model, prepared.head.id)
         keep_asking = partial(kept_response.keep_paused, seams, question, prepared, run)
         headers = {**prepared.headers, RUN_ID_HEADER: run.id}
         if not prepared.asked.stream:
@@ -69,7 +69,10 @@ async def _from_memory(
             dialect=prepared.dialect,
             keep_asking=keep_asking,
         )
-        return await seams.write_responses(request, stream)
+        try:
+            return await seams.write_responses(request, stream)
+        finally:
+            run.end()
 
 
 async def _whole(

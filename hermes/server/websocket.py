@@ -163,11 +163,16 @@ class _Connection:
     ) -> tuple[TurnView, KeepAsking | None]:
         seams = self._seams
         place = seams.gate.entered(prepared.owner)
-        run = seams.passing.begin(KIND, prepared.owner, prepared.head.model)
+        run = seams.passing.begin(KIND, prepared.owner, prepared.head.model, prepared.head.id)
         run.task = start_into(run.feed, run.agent_ref, seams.run_turn, prepared.call)
         view = view_of(LiveTurn(run.feed, run.task, run.agent_ref))
         keep_asking = partial(keep_paused, seams, question, prepared, run)
-        return replace(view, close=place.leave), keep_asking
+
+        def close() -> None:
+            place.leave()
+            run.end()
+
+        return replace(view, close=close), keep_asking
 
     def _settle(self, prepared: Prepared, result: TurnResult) -> None:
         """Remember what only this connection may continue; a failed continuation forgets."""

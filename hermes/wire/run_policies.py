@@ -27,9 +27,14 @@ class RunPolicies:
     when_busy: WhenBusy | None = None
 
 
+AS_CONFIGURED = RunPolicies()
+
+
 def read_policies(headers: Mapping[str, str]) -> RunPolicies:
     disconnect = headers.get(DISCONNECT_HEADER)
     when_busy = headers.get(WHEN_BUSY_HEADER)
+    if not disconnect and not when_busy:
+        return AS_CONFIGURED  # as nearly always
     return RunPolicies(
         disconnect=parse_disconnect(disconnect, param=DISCONNECT_HEADER) if disconnect else None,
         when_busy=parse_when_busy(when_busy, param=WHEN_BUSY_HEADER) if when_busy else None,

@@ -71,6 +71,8 @@ def test_whoever_joins_whenever_sees_the_end_of_the_same_sequence(
         whole = await watched(run)
         while reader_stays and not run.feed.empty():
             await run.feed.take()
+        if not reader_stays:
+            run.end()  # as whoever gave it a reader does
         said = said or [TextDelta("x")]
         assert whole == [RunStarted(1), *said, TurnEnded(result, "completed")]
         assert await watched(run) == whole
