@@ -62,6 +62,12 @@ class RunStore(Protocol):
         when the session is at work and the run does not want to wait.
         """
 
+    def is_repeated(self, new: NewRun) -> bool:
+        """Whether the same request made a run before, under the same idempotency key.
+
+        Raises `IdempotencyConflict` like `submit`.
+        """
+
     def get(self, run_id: str, *, owner: str | None = None) -> Run | None:
         """`owner`: None finds the run whoever it belongs to."""
 

@@ -111,8 +111,7 @@ class Runs:
         A request that was made before, under the same idempotency key, gets the run it made then.
         Raises `Conflict` and `RateLimited`.
         """
-        self._gate.refuse_too_many(new.owner)
-        self._turnstile.refuse_when_full()
+        await self._refuse_when_crowded(new)
         begun = asyncio.get_running_loop().create_task(self._submitted(new, work))
         self._tasks.add(begun)
         begun.add_done_callback(self._tasks.discard)
@@ -121,6 +120,15 @@ class Runs:
         except asyncio.CancelledError:
             begun.add_done_callback(_left_at_once)
             raise
+
+    async def _refuse_when_crowded(self, new: NewRun) -> None:
+        """Whoever only asks again about a run that is there takes up no place."""
+        if new.idempotency is not None and await self.in_store(
+            lambda store: store.is_repeated(new)
+        ):
+            return
+        self._gate.refuse_too_many(new.owner)
+        self._turnstile.refuse_when_full()
 
     async def _submitted(self, new: NewRun, work: Work) -> Begun:
         """Not to be cancelled: a run that is kept but not carried would block its session."""

@@ -71,12 +71,16 @@ class SqliteRunStore:
     # --- asking for runs ----------------------------------------------------------------------
 
     def submit(self, new: NewRun) -> Submitted:
-        now, asked, key = self._now(), new.idempotency, None
-        if asked is not None:
-            key = self._key(new.owner, asked.scope, asked.key, asked.fingerprint)
+        now, key = self._now(), self._key_of(new)
         stored = to_json(dict(new.input))
         return self._database.write(
             lambda connection: run_submission.submit_run(connection, new, stored, key, now)
+        )
+
+    def is_repeated(self, new: NewRun) -> bool:
+        key = self._key_of(new)
+        return key is not None and self._database.read(
+            lambda connection: idempotency.run_of_key(connection, key) is not None
         )
 
     def get(self, run_id: str, *, owner: str | None = None) -> Run | None:
@@ -243,6 +247,12 @@ class SqliteRunStore:
         if self._worker is None:
             raise RuntimeError("Register a worker before working on runs")
         return self._worker
+
+    def _key_of(self, new: NewRun) -> idempotency.RequestKey | None:
+        asked = new.idempotency
+        if asked is None:
+            return None
+        return self._key(new.owner, asked.scope, asked.key, asked.fingerprint)
 
     def _key(self, owner: str, scope: str, key: str, fingerprint: str) -> idempotency.RequestKey:
         now = self._now()

@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+from hermes.settings.model import RunSettings
 from hermes.testing.replies import HttpError, Text
 from tests.flows.conftest import Flow, StartFlow
 from tests.flows.run_client import RUNS, as_other
@@ -129,3 +130,15 @@ async def test_a_key_that_cannot_be_one_is_refused(flow: StartFlow, key: str) ->
     status, text, *_ = await ask(served, RUN, "", key=key)
     assert status == 400
     assert "Idempotency-Key" in text
+
+
+async def test_who_asks_again_is_answered_also_at_the_limit_of_a_key(flow: StartFlow) -> None:
+    served = await flow(
+        [Text(pieces=["One ", "answer."], interval=0.3)], runs=RunSettings(max_per_key=1)
+    )
+    first = asyncio.create_task(ask(served, RESPONSES, ""))
+    await served.provider.wait_for_requests()
+    status, text, is_replayed, run_id = await ask(served, RESPONSES, "")
+
+    assert (status, is_replayed) == (200, True)
+    assert (await first)[1:] == (text, False, run_id)

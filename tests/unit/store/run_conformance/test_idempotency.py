@@ -25,6 +25,16 @@ def test_the_same_request_is_the_same_run(store: RunStore, other: RunStore) -> N
     assert store.get("r2") is None
 
 
+def test_a_request_is_known_to_be_repeated_before_it_is_made(store: RunStore) -> None:
+    assert not store.is_repeated(keyed("r1", "k"))
+    assert not store.is_repeated(new("r1"))
+    store.submit(keyed("r1", "k"))
+    assert store.is_repeated(keyed("r2", "k"))
+    assert not store.is_repeated(keyed("r2", "other"))
+    with pytest.raises(IdempotencyConflict):
+        store.is_repeated(keyed("r2", "k", fingerprint="other"))
+
+
 def test_a_repeated_request_shows_the_run_as_it_is_now(store: RunStore) -> None:
     begun(store, "r1", None, idempotency=keyed("r1", "k").idempotency)
     finish(store, "r1", 1)
