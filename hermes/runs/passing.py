@@ -26,6 +26,10 @@ MOST_FINISHED = 64
 REMEMBERED_SECONDS = 300.0
 
 
+def _nothing() -> None:
+    """What is left to do at the end of a run that has ended."""
+
+
 class PassingFeed(Feed):
     """The feed of a run that is not kept; what its reader takes can be followed by others."""
 
@@ -62,6 +66,13 @@ class PassingFeed(Feed):
         finally:
             if bell in self._bells:
                 self._bells.remove(bell)
+
+    @property
+    def is_followed(self) -> bool:
+        return bool(self._bells)
+
+    def let_go(self) -> None:
+        self._on_end = _nothing
 
     def ring(self) -> None:
         bells, self._bells = self._bells, []
@@ -103,7 +114,16 @@ class PassingRun:
         if self.ended_at is None:
             self.ended_at = time.time()
             self._on_end(self)
-            self.feed.ring()
+            if self.feed.is_followed:
+                self.feed.ring()
+            self._let_go()
+
+    def _let_go(self) -> None:
+        """Keep what can still be asked for, and neither the agent nor anything it holds."""
+        self.result = self._result()
+        self.task = None
+        self.agent_ref = [None]
+        self.feed.let_go()
 
     def stop(self) -> None:
         """Does nothing to one that is over: how it ended does not change any more."""

@@ -105,6 +105,8 @@ class Turnstile:
 
     def admit(self) -> None:
         """Let in whoever may begin, and tell the others where they stand."""
+        if not self._waiting:
+            return  # as nearly always: every turn of the gateway that ends comes by here
         passed_over: dict[str, int] = {}
         """How many earlier runs of a session still wait."""
         ahead = 0
