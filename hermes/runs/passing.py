@@ -191,7 +191,8 @@ class PassingRun:
         return [RunStarted(1), *said, TurnEnded(result, self._status(result).value)]
 
     def _result(self) -> TurnResult | None:
-        is_done = self.task is not None and self.task.done()
+        # Whoever replaced `asyncio.ensure_future` may have given us a task that can say nothing.
+        is_done = isinstance(self.task, asyncio.Future) and self.task.done()
         if self.result is not None or (self.ended_at is None and not is_done):
             return self.result
         if self.task is None or not is_done or self.task.cancelled():
