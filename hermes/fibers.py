@@ -9,7 +9,8 @@ really blocks (a tool, a store) is handed to a thread. Outside a fiber everythin
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from typing import Any, TypeVar, cast
 
 from greenlet import getcurrent, greenlet
@@ -72,6 +73,23 @@ def blocking(work: Callable[[], T]) -> T:
         return work()
     done = asyncio.get_running_loop().create_task(_awaited(_current().off_loop(work)))
     return cast(T, wait_in_fiber(lambda: asyncio.shield(done)))
+
+
+def blocking_all(works: Sequence[Callable[[], T]]) -> list[T]:
+    """Do several works that may block beside each other, each in a thread; all are done then.
+
+    The first error is raised again when all have come to their end.
+    """
+    if not is_in_fiber():
+        with ThreadPoolExecutor(len(works)) as threads:
+            return [future.result() for future in [threads.submit(work) for work in works]]
+    off_loop = _current().off_loop
+    done = asyncio.gather(*(off_loop(work) for work in works), return_exceptions=True)
+    results = wait_in_fiber(lambda: asyncio.shield(done))
+    for result in results:
+        if isinstance(result, BaseException):
+            raise result
+    return cast(list[T], results)
 
 
 async def _awaited(awaitable: Awaitable[T]) -> T:

@@ -8,6 +8,7 @@ from concurrent.futures import Future, wait
 from contextlib import contextmanager
 from typing import Any
 
+from hermes.agent.equipment import Equipment
 from hermes.contract.callbacks import callbacks_for
 from hermes.contract.configuration import (
     agent_keywords,
@@ -15,6 +16,7 @@ from hermes.contract.configuration import (
     reasoning_config,
     runtime_keywords,
 )
+from hermes.contract.equipping import Workshop
 from hermes.contract.results import result_from
 from hermes.core.approvals import ApprovalRequest, Decision, Grant
 from hermes.core.events import Emit
@@ -41,10 +43,13 @@ Decide = Callable[[Sequence[ApprovalRequest]], Mapping[str, tuple[Decision, str]
 class Conversation:
     """Turn after turn. `ask` and all else is called from the main thread."""
 
-    def __init__(self, settings: Settings, store: SessionDB, clients: HttpClients) -> None:
+    def __init__(
+        self, settings: Settings, store: SessionDB, clients: HttpClients, equipment: Equipment
+    ) -> None:
         self._settings = settings
         self._store = store
         self._clients = clients
+        self._equipment = equipment
         self._agent: AIAgent | None = None
         self.begin_anew()
 
@@ -132,6 +137,7 @@ class Conversation:
                 session_db=self._store,
                 clients=lambda: self._clients,
                 parameters=parameters,
+                equipment=self._equipment,
                 alias=None,
                 **callbacks_for(emit).as_keywords(),
             )
@@ -144,9 +150,11 @@ def open_conversation(settings: Settings) -> Iterator[Conversation]:
     store = SessionDB(state_db(settings.home))
     thread = LoopThread()
     clients = HttpClients(thread.loop)
+    workshop = Workshop(lambda: settings)
     try:
-        yield Conversation(settings, store, clients)
+        yield Conversation(settings, store, clients, workshop.equipment)
     finally:
+        workshop.close()
         thread.run(clients.close())
         thread.close()
         store.close()

@@ -12,7 +12,10 @@ from typing import TextIO, assert_never
 from hermes.core.events import (
     ApprovalDecided,
     ApprovalRequested,
+    CommandRan,
+    Delegated,
     Event,
+    FilesChanged,
     Idle,
     MessageKept,
     Notice,
@@ -76,12 +79,16 @@ class Screen:
             case ToolFinished(call_id, name, _, _):
                 seconds = self._clock() - self._started.pop(call_id, self._clock())
                 self._tool_line(name, f"✓ {readable(name)}  {duration_text(seconds)}")
+            case Delegated(_, ToolStarted(_, name, arguments)):
+                self._tool_line(name, f"  ⚙ {call_text(self._registry, name, arguments)}")
             case Notice(_, message):
                 self.line(self._style.yellow(f"! {readable(message)}"))
             case SegmentEnd() | TurnEnded():
                 self.end_line()
             case (
                 Idle()
+                | FilesChanged()
+                | CommandRan()
                 | MessageKept()
                 | ApprovalRequested()
                 | ApprovalDecided()
@@ -89,6 +96,7 @@ class Screen:
                 | Steered()
                 | RunQueued()
                 | RunStarted()
+                | Delegated()
                 | TurnPaused()
             ):
                 pass

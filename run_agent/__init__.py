@@ -17,6 +17,9 @@ from hermes.agent import asking
 from hermes.agent.approving import approver_for
 from hermes.agent.clients import BackgroundClients, open_client
 from hermes.agent.cooperation import Cooperative, is_unaltered, none_blocks
+from hermes.agent.delegating import run_errand
+from hermes.agent.desk import Desk
+from hermes.agent.equipment import BARE, Equipment
 from hermes.agent.loop import converse
 from hermes.agent.prompt import system_prompt
 from hermes.agent.recording import Recorder
@@ -33,6 +36,7 @@ from hermes.contract.callbacks import Callback, Callbacks, fire
 from hermes.contract.chat_shape import completion_from, reply_from
 from hermes.contract.configuration import fallback_from, provider_from, reasoning_effort
 from hermes.contract.results import result_to_dict
+from hermes.contract.sub_agents import run_id_of, sub_seams
 from hermes.core.events import Event, ToolProgress
 from hermes.core.messages import Content, Message
 from hermes.core.ports import Transcript
@@ -43,25 +47,19 @@ from hermes.providers.clients import HttpClients
 from hermes.providers.sdk import SdkClients
 from hermes.settings.model import ApprovalSettings
 from hermes.settings.paths import default_workspace, home
-from hermes.tools.base import ToolContext
-from hermes.tools.registry import Registry
+from hermes.tools.base import Scope, ToolContext
+from hermes.tools.errand import Errand
 from hermes.tools.workspace import Workspace
 
 __all__ = ["AIAgent"]
 
 MAX_ITERATIONS = 50
 
-# Shared by every agent of the process: tool schemas are made once, a folder is checked once, and
-# an agent that is used without a server reads its streams on one background loop.
-_builtin_tools = functools.cache(Registry.builtin)
+# Shared by every agent of the process: a folder is checked once, and an agent that is used without
+# a server reads its streams on one background loop.
 _workspace_at = functools.lru_cache(maxsize=64)(Workspace)
 _background = BackgroundClients()
 _sdk_clients = SdkClients()
-
-
-@functools.lru_cache(maxsize=64)
-def _tools_of(toolsets: tuple[str, ...] | None) -> Registry:
-    return _builtin_tools().select(toolsets)
 
 
 class AIAgent(Cooperative):
@@ -106,13 +104,15 @@ class AIAgent(Cooperative):
         parameters: TurnParameters | None = None,
         approvals: ApprovalSettings | None = None,
         run_link: RunLink | None = None,
+        equipment: Equipment = BARE,
         quiet_mode: bool = True,
         skip_context_files: bool = True,
         skip_memory: bool = True,
     ) -> None:
         """Without `approvals` no tool call needs approval; without a `run_link` nobody keeps what
-        happens. The last three are part of the contract's signature: this agent never prints, and
-        reads neither context files nor memories, so they change nothing."""
+        happens; without `equipment` there are only tools that need nothing but a workspace. The
+        last three are part of the contract's signature: this agent never prints, and reads neither
+        context files nor memories, so they change nothing."""
         self._provider = provider_from(
             model,
             {
@@ -150,6 +150,8 @@ class AIAgent(Cooperative):
         self.parameters = parameters or TurnParameters()
         self.approvals = approvals
         self.run_link = run_link
+        self.equipment = equipment
+        self.is_sub_agent = False
         self._session_db = session_db
         self._clients = clients or _background.clients
         self._stop = StopSignal()
@@ -262,7 +264,7 @@ class AIAgent(Cooperative):
             on_text=lambda: self._fire_stream_delta,
             on_reasoning=lambda: self._fire_reasoning_delta,
             touch=lambda: self._touch_activity,
-            is_interrupted=lambda: self._interrupt_requested,
+            is_interrupted=lambda: self._interrupt_requested or self._stop.is_set(),
             stop=lambda: self._stop,
             disable_streaming=lambda: setattr(self, "_disable_streaming", True),
             whole_call_failed=lambda: setattr(self, "_whole_call_failed", True),
@@ -270,29 +272,22 @@ class AIAgent(Cooperative):
         )
 
     def _fill_turn_seams(self, task_id: str | None) -> AgentSeams:
-        registry = _tools_of(() if self.parameters.is_plain else self.enabled_toolsets)
-        context = ToolContext(
-            workspace=_workspace_at(self.workspace, self.confine),
-            stop=self._stop.event,
-            report=lambda line: self._emit(ToolProgress("tool.output", None, line)),
-            task_id=task_id,
-            extra_environment=self.terminal_env,
-        )
-        prompt = system_prompt(
-            identity=self.identity,
-            workspace=context.workspace.root,
-            added_by_caller=self.ephemeral_system_prompt,
-            is_plain=self.parameters.is_plain,
+        toolsets = () if self.parameters.is_plain else self.enabled_toolsets
+        registry = self.equipment.toolbox.of(toolsets)
+        desk = Desk(
+            registry,
+            lambda: self._tool_context(task_id),
+            None if self.is_sub_agent else self._run_errand,
         )
         return AgentSeams(
             ask=lambda api_kwargs: reply_from(self._api_call()(api_kwargs)),
             dialect=self._call_seams.dialect,
             model=lambda: self.model,
-            system_prompt=lambda: prompt,
+            system_prompt=functools.cache(self._system_prompt),
             reasoning_effort=self.parameters.reasoning_effort
             or reasoning_effort(self.reasoning_config),
             registry=registry,
-            run_tool=lambda name, arguments: registry.run(name, arguments, context),
+            run_tool=desk.run,
             emit=self._emit,
             record=Recorder(
                 self._session_db,
@@ -304,16 +299,49 @@ class AIAgent(Cooperative):
             ).record,
             count=lambda usage: setattr(self, "session_usage", self.session_usage + usage),
             stop=lambda: self._stop,
-            is_interrupted=lambda: self._interrupt_requested,
+            is_interrupted=lambda: self._interrupt_requested or self._stop.is_set(),
             use_fallback=lambda: adopt_provider(self, self._fallback),
             max_iterations=self.max_iterations,
             parameters=self.parameters,
             approver=lambda: approver_for(
-                self.approvals, registry, context.workspace, self.parameters
+                self.approvals, registry, self._workspace(), self.parameters
             ),
             link=self.run_link,
+            take_question=desk.take_question,
+            usage_beside=desk.usage_beside,
             is_watched=lambda: self._has_stream_consumers(),
         )
+
+    def _tool_context(self, task_id: str | None) -> ToolContext:
+        return ToolContext(
+            workspace=self._workspace(),
+            stop=self._stop.event,
+            report=lambda line: self._emit(ToolProgress("tool.output", None, line)),
+            task_id=task_id,
+            extra_environment=self.terminal_env,
+            scope=Scope(
+                owner=self.parameters.owner,
+                session_id=self.session_id,
+                session_key=self.gateway_session_key,
+                run_id=run_id_of(self.run_link),
+            ),
+            services=self.equipment.toolbox.services,
+            emit=self._emit,
+        )
+
+    def _workspace(self) -> Workspace:
+        return _workspace_at(self.workspace, self.confine)
+
+    def _system_prompt(self) -> str:
+        return system_prompt(
+            identity=self.identity,
+            workspace=self._workspace().root,
+            added_by_caller=self.ephemeral_system_prompt,
+            is_plain=self.parameters.is_plain,
+        )
+
+    def _run_errand(self, errand: Errand, count: Callable[[Usage], None]) -> str:
+        return run_errand(errand, lambda *asked: sub_seams(self, *asked), self._emit, count)
 
     def _api_call(self) -> Callable[[Mapping[str, Any]], Any]:
         return (

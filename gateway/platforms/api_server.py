@@ -23,6 +23,7 @@ from gateway.config import Platform, PlatformConfig
 from gateway.platforms.base import SendResult
 from hermes.agent.clients import ServerClients
 from hermes.contract.configuration import agent_keywords, alias_of, shown_model_name
+from hermes.contract.equipping import Workshop
 from hermes.contract.opening import Opener, close_all
 from hermes.contract.running import AgentTurn, Pair, run_turn
 from hermes.contract.streams import turn_view
@@ -58,14 +59,13 @@ from hermes.server.routes import ENDPOINTS
 from hermes.server.run_keeping import keep_runs
 from hermes.server.seams import ChatStream, NewRecord, ResponseStream, Seams
 from hermes.settings.api_server import listener_from
-from hermes.settings.model import RunSettings
+from hermes.settings.model import RunSettings, Settings
 from hermes.settings.named_keys import limit_per_owner
 from hermes.settings.paths import files_folder, home, state_db
 from hermes.store.chats import ChatStore
 from hermes.store.process_runs import ProcessRunStore
 from hermes.store.responses import ResponseStore
 from hermes.store.uploads import UploadStore
-from hermes.tools.registry import Registry
 from hermes.tools.skills import skill_list
 from hermes.wire.chat import ChatHead
 from hermes.wire.responses import ResponseHead
@@ -128,6 +128,7 @@ class APIServerAdapter:
         self._session_db: Any = None
         self._uploads: UploadStore | None = None
         self._documents = Documents()
+        self._workshop = Workshop(lambda: self._current_settings())
         self._opener = Opener()
         self._http = ServerClients()
         self._agent_threads = Threads("agent", config.extra.get("agent_threads", 1000))
@@ -175,6 +176,7 @@ class APIServerAdapter:
                 self._run_store,
                 self._session_db,
                 self._uploads,
+                self._workshop,
             )
         )
         close_all(self._agent_threads, self._storage)
@@ -208,6 +210,7 @@ class APIServerAdapter:
                 else None,
                 clients=clients,
                 parameters=parameters,
+                equipment=self._workshop.equipment,
                 alias=alias_of(parameters, lambda: gateway_run._load_model_aliases()),
                 **callbacks_and_scope,
             )
@@ -247,6 +250,9 @@ class APIServerAdapter:
             threads=self._agent_threads,
             running=self.running,
         ).run()
+
+    def _current_settings(self) -> Settings:
+        return gateway_run.settings_source.current()
 
     def _ensure_session_db(self) -> Any:
         """The session store, opened at first use; None when it cannot be opened. May block."""
@@ -424,7 +430,7 @@ class APIServerAdapter:
     # --- seams --------------------------------------------------------------------------------
 
     def _fill_seams(self) -> Seams:
-        registry = Registry.builtin()
+        toolbox = self._workshop.equipment.toolbox
         return Seams(
             model_name=lambda: self._model_name,
             aliases=lambda: list(gateway_run._load_model_aliases()),
@@ -461,9 +467,9 @@ class APIServerAdapter:
             storage=self._storage,
             idempotency=_IdempotencyCache(),
             runtime_status=lambda: status.read_runtime_status(),
-            tool_preview=registry.preview,
+            tool_preview=lambda name, arguments: toolbox.whole().preview(name, arguments),
             toolsets=lambda: toolset_list(
-                registry,
+                toolbox,
                 tools_config._get_platform_tools(
                     gateway_run._load_gateway_config(), self.platform.value
                 ),

@@ -20,7 +20,7 @@ from hermes.agent.tooling import clearances, run_tool_calls, with_distinct_ids
 from hermes.agent.turn_state import TurnState
 from hermes.core import messages
 from hermes.core.errors import Interrupted, ProviderError
-from hermes.core.events import ApprovalRequested, Notice, SegmentEnd, Steered
+from hermes.core.events import ApprovalRequested, Notice, SegmentEnd, Steered, TextDelta
 from hermes.core.messages import Content, Message
 from hermes.core.run_link import RunLink, Steer
 from hermes.core.turn import AnswerFormat, Failure, Outcome, Resumption, TurnResult
@@ -118,11 +118,22 @@ def _run_calls(
     for answer in run_tool_calls(seams, server_calls, cleared):
         _keep(seams, turn, answer)
     turn.tool_calls += len(server_calls)
+    turn.usage += seams.usage_beside()
+    question = seams.take_question()
+    if question is not None:
+        return _asked(seams, turn, question)
     if client_calls:
         return turn.ended(Outcome.WAITING, said, pending=client_calls)
     if seams.link is not None:
         _hear(seams, turn, seams.link.take_steers())
     return None
+
+
+def _asked(seams: AgentSeams, turn: TurnState, question: str) -> TurnResult:
+    """The turn ends with a question; the next message answers it."""
+    seams.emit(TextDelta(question))
+    _keep(seams, turn, messages.assistant(question, []))
+    return turn.ended(Outcome.COMPLETED, question)
 
 
 def _hear(seams: AgentSeams, turn: TurnState, steers: Sequence[Steer]) -> None:

@@ -17,7 +17,7 @@ from hermes.core.messages import Message
 from hermes.core.run_link import RunLink
 from hermes.core.turn import TurnParameters, Usage
 from hermes.providers.base import Dialect
-from hermes.providers.reply import Reply
+from hermes.providers.reply import Reply, ToolCall
 from hermes.tools.registry import Registry
 
 
@@ -53,7 +53,7 @@ class AgentSeams:
     system_prompt: Callable[[], str]
     reasoning_effort: str | None
     registry: Registry
-    run_tool: Callable[[str, str], str]
+    run_tool: Callable[[ToolCall], str]
     emit: Emit
     record: Callable[[Message], None]
     """Keep a message of the turn; returns when it is safe."""
@@ -68,5 +68,9 @@ class AgentSeams:
     """Who clears tool calls; None: every call may be made. Asked only where there are calls."""
     link: RunLink | None = None
     """None: nobody keeps this turn, and nobody can speak to the agent while it works."""
+    take_question: Callable[[], str | None] = lambda: None
+    """What a tool has to ask the user, once; the turn ends with it."""
+    usage_beside: Callable[[], Usage] = Usage
+    """What sub-agents have used since it was asked last."""
     is_watched: Callable[[], bool] = lambda: False
     """Whether somebody reads the answer while it is written: then nothing of it can be unsaid."""

@@ -24,8 +24,11 @@ from typing import Any, assert_never
 from hermes.core.events import (
     ApprovalDecided,
     ApprovalRequested,
+    CommandRan,
+    Delegated,
     Emit,
     Event,
+    FilesChanged,
     Idle,
     MessageKept,
     Notice,
@@ -107,7 +110,15 @@ def fire(event: Event, callbacks: Callbacks) -> None:
             _call(callbacks.tool_complete_callback, call_id, name, arguments, output)
         case Notice(code, message):
             _call(callbacks.notice_callback, code, message)
-        case MessageKept() | ApprovalRequested() | ApprovalDecided() | Steered():
+        case (
+            FilesChanged()
+            | CommandRan()
+            | Delegated()
+            | MessageKept()
+            | ApprovalRequested()
+            | ApprovalDecided()
+            | Steered()
+        ):
             _call(callbacks.event_callback, event)
         case Idle() | RunQueued() | RunStarted() | SteerAccepted() | TurnPaused() | TurnEnded():
             pass

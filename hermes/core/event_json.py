@@ -10,10 +10,14 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from hermes.core.approvals import Decision
+from hermes.core.changes import FileChange, FileState
 from hermes.core.events import (
     ApprovalDecided,
     ApprovalRequested,
+    CommandRan,
+    Delegated,
     Event,
+    FilesChanged,
     Idle,
     MessageKept,
     Notice,
@@ -31,7 +35,15 @@ from hermes.core.events import (
     TurnPaused,
 )
 from hermes.core.turn_json import read_request, result_from_json
-from hermes.core.value_json import reader_of, to_plain
+from hermes.core.value_json import reader_of, to_plain, tuple_of
+
+_read_state = reader_of(FileState)
+_read_change = reader_of(FileChange, {"before": _read_state, "after": _read_state})
+
+
+def _read_nested(data: Mapping[str, Any]) -> Event:
+    return event_from_json(data["type"], data["data"])
+
 
 _KINDS: Mapping[type, tuple[str, Callable[[Any], Any]]] = {
     TextDelta: ("text.delta", reader_of(TextDelta)),
@@ -41,6 +53,9 @@ _KINDS: Mapping[type, tuple[str, Callable[[Any], Any]]] = {
     ToolProgress: ("tool.progress", reader_of(ToolProgress)),
     ToolFinished: ("tool.finished", reader_of(ToolFinished)),
     Notice: ("notice", reader_of(Notice)),
+    FilesChanged: ("files.changed", reader_of(FilesChanged, {"changes": tuple_of(_read_change)})),
+    CommandRan: ("command.ran", reader_of(CommandRan)),
+    Delegated: ("delegate.event", reader_of(Delegated, {"event": _read_nested})),
     MessageKept: ("message.kept", reader_of(MessageKept)),
     ApprovalRequested: (
         "approval.requested",
@@ -66,6 +81,12 @@ def event_to_json(event: Event) -> tuple[str, dict[str, Any]]:
         return "text.delta", {"text": event.text}
     if isinstance(event, Idle):
         raise ValueError("Idle says that nothing happened; it is not kept")
+    if isinstance(event, Delegated):
+        kind, nested = event_to_json(event.event)
+        return "delegate.event", {
+            "call_id": event.call_id,
+            "event": {"type": kind, "data": nested},
+        }
     data = dict(to_plain(event))
     if isinstance(event, (TurnPaused, TurnEnded)):
         del data["result"]["messages"]

@@ -19,6 +19,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from hermes.core.approvals import ApprovalRequest, Decision
+from hermes.core.changes import FileChange
 from hermes.core.messages import Message
 from hermes.core.turn import TurnResult
 
@@ -76,6 +77,34 @@ class Notice:
 
     code: str
     message: str
+
+
+@dataclass(frozen=True, slots=True)
+class FilesChanged:
+    """A tool changed files; what they were can be restored."""
+
+    call_id: str
+    changes: tuple[FileChange, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CommandRan:
+    """A tool ran a command to its end."""
+
+    call_id: str
+    command: str
+    directory: str
+    exit_code: int | None
+    """Negative: the signal that ended it. None: nobody knows."""
+    seconds: float
+
+
+@dataclass(frozen=True, slots=True)
+class Delegated:
+    """Something happened in the turn of a sub-agent, which the call `call_id` began."""
+
+    call_id: str
+    event: Event
 
 
 @dataclass(frozen=True, slots=True)
@@ -162,6 +191,9 @@ Event = (
     | ToolProgress
     | ToolFinished
     | Notice
+    | FilesChanged
+    | CommandRan
+    | Delegated
     | MessageKept
     | ApprovalRequested
     | ApprovalDecided

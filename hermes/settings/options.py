@@ -259,7 +259,7 @@ _AGENT = (
         name="agent.toolsets",
         kind=kinds.TOOLSETS,
         config="tools.toolsets",
-        default="terminal, files",
+        default="all of them",
         sentence="The toolsets the agent may use; an empty list means no tools.",
     ),
     Option(

@@ -59,7 +59,6 @@ from hermes.settings.paths import (
 from hermes.settings.runtime_status import read_status
 from hermes.settings.toolsets import BUILTIN_TOOLSETS
 from hermes.store.uploads import UploadStore
-from hermes.tools.registry import Registry
 from hermes.tools.skills import skill_list
 from hermes_state import SessionDB
 from run_agent import AIAgent
@@ -225,11 +224,15 @@ class LoopbackAdapter(APIServerAdapter):
             session_db=self._ensure_session_db() if wants_store else None,
             clients=clients,
             parameters=parameters,
+            equipment=self._workshop.equipment,
             alias=alias_of(parameters, lambda: self._whole.models),
             **callbacks_and_scope,
         )
         make = ImmediateDemo if self._settings.provider.provider == "demo" else AIAgent
         return make(**{**keywords, **self._agent_options})
+
+    def _current_settings(self) -> Settings:
+        return self._whole
 
     def _ensure_session_db(self) -> Any:
         self._session_db = self._opener.opened(
@@ -245,7 +248,6 @@ class LoopbackAdapter(APIServerAdapter):
         return self._uploads
 
     def _fill_seams(self) -> Seams:
-        registry = Registry.builtin()
         return replace(
             super()._fill_seams(),
             aliases=lambda: list(self._whole.models),
@@ -254,7 +256,7 @@ class LoopbackAdapter(APIServerAdapter):
             runtime_status=lambda: read_status(status_file(self._home)),
             fetch_image=lambda url: fetch_image(url, rules_from(self._whole.fetch)),
             extract_text=lambda data, name: self._documents.text_of(data, name, self._whole.files),
-            toolsets=lambda: toolset_list(registry, BUILTIN_TOOLSETS),
+            toolsets=lambda: toolset_list(self._workshop.equipment.toolbox, BUILTIN_TOOLSETS),
             skills=lambda: skill_list(self._home, self._settings.workspace),
         )
 

@@ -5,12 +5,31 @@ from __future__ import annotations
 import inspect
 import threading
 from collections.abc import Callable, Collection, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
+from hermes.core.events import Emit, Event
+from hermes.tools.errand import RunErrand
 from hermes.tools.problem import ToolProblem as ToolProblem
 from hermes.tools.schema import parameters_of
+from hermes.tools.services import Services
 from hermes.tools.workspace import Workspace
+
+
+def _unheard(_event: Event) -> None:
+    """Where events go that nobody listens to."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Scope:
+    """For whom a tool runs: what is remembered, found or paid belongs to them."""
+
+    owner: str = "default"
+    """The name of the key that asked."""
+    session_id: str | None = None
+    session_key: str | None = None
+    """What the client calls its user, in `X-Hermes-Session-Key`."""
+    run_id: str | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -25,6 +44,15 @@ class ToolContext:
     task_id: str | None = None
     extra_environment: Collection[str] = ()
     """Names (or patterns like `CI_*`) of further variables that commands may see; never secrets."""
+    call_id: str = ""
+    scope: Scope = field(default_factory=Scope)
+    services: Services = field(default_factory=Services)
+    emit: Emit = _unheard
+    """Takes what the tool did for the log of the run; never blocks."""
+    errands: RunErrand | None = None
+    """None in a sub-agent: it sends no others."""
+    ask: Callable[[str], None] | None = None
+    """Puts a question to the user, which ends the turn; None where nobody can be asked."""
 
     def check_stop(self) -> None:
         """Raise when the turn was interrupted. Long loops call this between their steps."""
@@ -33,6 +61,11 @@ class ToolContext:
 
 
 Preview = Callable[[Mapping[str, Any]], str]
+Missing = Callable[[Services], str | None]
+
+
+def _nothing_missing(_services: Services) -> str | None:
+    return None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -48,9 +81,19 @@ class Tool:
     """Called with a `ToolContext` and the validated arguments by name."""
     preview: Preview
     """One short line about a call for progress displays, such as the command."""
+    is_parallel: bool = False
+    """Whether it may run beside others of its kind: it only reads, or keeps to itself."""
+    missing: Missing = _nothing_missing
+    """What has to be configured before it can be used, in words for the user; None: nothing."""
 
 
-def tool(*, toolset: str, preview: Preview) -> Callable[[Callable[..., str]], Tool]:
+def tool(
+    *,
+    toolset: str,
+    preview: Preview,
+    is_parallel: bool = False,
+    missing: Missing = _nothing_missing,
+) -> Callable[[Callable[..., str]], Tool]:
     """Make a function a `Tool`: name, docstring and hints tell the model about it."""
 
     def made(function: Callable[..., str]) -> Tool:
@@ -64,6 +107,8 @@ def tool(*, toolset: str, preview: Preview) -> Callable[[Callable[..., str]], To
             toolset=toolset,
             function=function,
             preview=preview,
+            is_parallel=is_parallel,
+            missing=missing,
         )
 
     return made

@@ -14,9 +14,13 @@ from hermes.tools import builtin
 from hermes.tools.arguments import fit_arguments
 from hermes.tools.base import Tool, ToolContext, ToolProblem
 from hermes.tools.output import cap, one_line, printable
+from hermes.tools.services import Services
 
 RESULT_LIMIT = 50_000
 """Characters of a tool's result that the model gets to read."""
+
+FAMILIES = frozenset({"mcp"})
+"""Toolsets of many parts, which may be none: `mcp` stands for `mcp:files`, `mcp:git` and so on."""
 
 _log = logging.getLogger(__name__)
 
@@ -24,15 +28,17 @@ _log = logging.getLogger(__name__)
 class Registry:
     """A fixed set of tools; immutable, so any number of threads may share one."""
 
-    __slots__ = ("_schemas", "_tools")
+    __slots__ = ("_missing", "_schemas", "_tools")
 
-    def __init__(self, tools: Iterable[Tool]) -> None:
+    def __init__(self, tools: Iterable[Tool], missing: Mapping[str, str] | None = None) -> None:
+        """`missing`: why tools cannot be used that a model may know of, by their names."""
         known: dict[str, Tool] = {}
         for tool in tools:
             if tool.name in known:
                 raise ValueError(f"two tools are named {tool.name!r}; rename one of them")
             known[tool.name] = tool
         self._tools = known
+        self._missing = dict(missing or {})
         self._schemas = [_definition(tool) for tool in known.values()]
 
     @classmethod
@@ -43,6 +49,9 @@ class Registry:
 
     def names(self) -> tuple[str, ...]:
         return tuple(self._tools)
+
+    def tools(self) -> tuple[Tool, ...]:
+        return tuple(self._tools.values())
 
     def get(self, name: str) -> Tool | None:
         return self._tools.get(name)
@@ -58,11 +67,23 @@ class Registry:
         """The tools of these toolsets only; None means all of them."""
         if toolsets is None:
             return self
-        known = self.toolsets()
-        unknown = sorted(set(toolsets) - known.keys())
+        known = self.toolsets().keys() | FAMILIES
+        unknown = sorted(each for each in set(toolsets) - known if _family(each) not in FAMILIES)
         if unknown:
             raise SettingsError("toolsets", ", ".join(unknown), ", ".join(sorted(known)))
-        return Registry(tool for tool in self._tools.values() if tool.toolset in toolsets)
+        return Registry(
+            tool
+            for tool in self._tools.values()
+            if tool.toolset in toolsets or _family(tool.toolset) in toolsets
+        )
+
+    def usable(self, services: Services) -> Registry:
+        """Without the tools that lack something; those say what it is when they are called."""
+        missing = {tool.name: tool.missing(services) for tool in self._tools.values()}
+        return Registry(
+            (tool for tool in self._tools.values() if missing[tool.name] is None),
+            {name: why for name, why in missing.items() if why is not None},
+        )
 
     def schemas(self) -> list[dict[str, Any]]:
         """Chat-completions tool definitions: computed once and shared, so do not change them."""
@@ -104,10 +125,16 @@ class Registry:
 
     def _known(self, name: str) -> Tool:
         tool = self._tools.get(name)
+        if tool is None and name in self._missing:
+            raise ToolProblem(f"{name} cannot be used here. {self._missing[name]}")
         if tool is None:
             available = ", ".join(self._tools) or "none"
             raise ToolProblem(f"There is no tool named {name!r}. Available tools: {available}.")
         return tool
+
+
+def _family(toolset: str) -> str:
+    return toolset.partition(":")[0]
 
 
 def _definition(tool: Tool) -> dict[str, Any]:

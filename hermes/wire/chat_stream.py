@@ -13,7 +13,10 @@ from typing import Any, assert_never
 from hermes.core.events import (
     ApprovalDecided,
     ApprovalRequested,
+    CommandRan,
+    Delegated,
     Event,
+    FilesChanged,
     Idle,
     MessageKept,
     Notice,
@@ -107,6 +110,9 @@ class ChatEncoder:
             case (
                 ToolProgress()
                 | Notice()
+                | FilesChanged()
+                | CommandRan()
+                | Delegated()
                 | MessageKept()
                 | ApprovalRequested()
                 | ApprovalDecided()

@@ -13,7 +13,10 @@ from typing import Any, assert_never
 from hermes.core.events import (
     ApprovalDecided,
     ApprovalRequested,
+    CommandRan,
+    Delegated,
     Event,
+    FilesChanged,
     Idle,
     MessageKept,
     Notice,
@@ -106,6 +109,9 @@ class ResponsesEncoder:
             case (
                 ToolProgress()
                 | Notice()
+                | FilesChanged()
+                | CommandRan()
+                | Delegated()
                 | MessageKept()
                 | ApprovalRequested()
                 | ApprovalDecided()

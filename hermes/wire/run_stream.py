@@ -14,6 +14,10 @@ from typing import Any, assert_never
 from hermes.core.events import (
     ApprovalDecided,
     ApprovalRequested,
+    CommandRan,
+    Delegated,
+    Event,
+    FilesChanged,
     Idle,
     MessageKept,
     Notice,
@@ -47,6 +51,9 @@ _Shown = (
     | ToolProgress
     | ToolFinished
     | Notice
+    | FilesChanged
+    | CommandRan
+    | Delegated
     | MessageKept
     | ApprovalRequested
     | ApprovalDecided
@@ -109,18 +116,41 @@ def _told(event: _Shown) -> tuple[str, dict[str, Any]]:
             return _told_of_tool(event)
         case Notice():
             return "notice", asdict(event)
+        case FilesChanged() | CommandRan() | Delegated():
+            return told_of_deed(event)
         case MessageKept(message):
             return "message.kept", {"message": _shown(message)}
         case ApprovalRequested() | ApprovalDecided():
             return _told_of_approval(event)
-        case SteerAccepted():
-            return "steer.accepted", asdict(event)
-        case Steered():
-            return "steer.delivered", asdict(event)
+        case SteerAccepted() | Steered():
+            is_heard = isinstance(event, Steered)
+            return f"steer.{'delivered' if is_heard else 'accepted'}", asdict(event)
         case RunQueued() | RunStarted() | TurnPaused() | TurnEnded():
             return _told_of_run(event)
         case _:
             assert_never(event)
+
+
+def told_of_deed(event: FilesChanged | CommandRan | Delegated) -> tuple[str, dict[str, Any]]:
+    """What a tool or a sub-agent has done, in the words of this stream."""
+    match event:
+        case FilesChanged():
+            return "files.changed", asdict(event)
+        case CommandRan():
+            return "command.ran", asdict(event)
+        case Delegated(call_id, nested):
+            return "delegate.event", {"call_id": call_id, "event": _told_within(nested)}
+        case _:
+            assert_never(event)
+
+
+def _told_within(event: Event) -> dict[str, Any]:
+    if isinstance(event, TextDelta):
+        return {"type": _TEXT_DELTA, "delta": event.text}
+    if isinstance(event, Idle):
+        return {"type": "idle"}
+    kind, fields = _told(event)
+    return {"type": kind, **fields}
 
 
 def _told_of_tool(event: ToolStarted | ToolProgress | ToolFinished) -> tuple[str, dict[str, Any]]:

@@ -12,7 +12,10 @@ from typing import Any, assert_never
 from hermes.core.events import (
     ApprovalDecided,
     ApprovalRequested,
+    CommandRan,
+    Delegated,
     Event,
+    FilesChanged,
     Idle,
     MessageKept,
     Notice,
@@ -37,6 +40,7 @@ from hermes.wire.answer import StreamedAnswer
 from hermes.wire.approval_text import answer_text, question_after
 from hermes.wire.chat import incomplete_details
 from hermes.wire.response_items import arguments_text
+from hermes.wire.run_stream import told_of_deed
 from hermes.wire.runs import approval_object
 from hermes.wire.sse import KEEPALIVE, frame
 from hermes.wire.transcript import turn_messages
@@ -199,6 +203,9 @@ def _told(
     event: ReasoningDelta
     | ToolProgress
     | Notice
+    | FilesChanged
+    | CommandRan
+    | Delegated
     | ApprovalRequested
     | ApprovalDecided
     | SteerAccepted
@@ -212,6 +219,8 @@ def _told(
             return "tool.progress", asdict(event)
         case Notice():
             return "notice", asdict(event)
+        case FilesChanged() | CommandRan() | Delegated():
+            return told_of_deed(event)
         case ApprovalRequested(request):
             return "approval.requested", {"approval": approval_object(request)}
         case ApprovalDecided(decision=decision):

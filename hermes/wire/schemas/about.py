@@ -70,7 +70,12 @@ SCHEMAS = {
             "object": constant("toolset"),
             "id": string(),
             "enabled": boolean(),
-            "tools": list_of(record({"name": string(), "description": string()})),
+            "tools": list_of(
+                record(
+                    {"name": string(), "description": string(), "available": boolean()},
+                    {"missing": string()},
+                )
+            ),
         }
     ),
 }

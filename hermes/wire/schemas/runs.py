@@ -70,7 +70,19 @@ def _event(kinds: Schema, required: dict[str, Schema], **optional: Schema) -> Sc
     )
 
 
+_FILE_STATE = or_null(
+    record(
+        {
+            "digest": or_null(string()),
+            "mode": integer(0),
+            "size": integer(0),
+            "is_link": boolean(),
+        }
+    )
+)
+
 SCHEMAS: dict[str, Schema] = {
+    "FileChange": record({"path": _NAME, "before": _FILE_STATE, "after": _FILE_STATE}),
     "Approval": record(
         {
             "id": _NAME,
@@ -148,6 +160,20 @@ SCHEMAS: dict[str, Schema] = {
             {"call_id": string(), "name": _NAME, "output": or_null(string())},
         ),
         _event(constant("notice"), {"code": string(), "message": string()}),
+        _event(
+            constant("files.changed"), {"call_id": string(), "changes": list_of(ref("FileChange"))}
+        ),
+        _event(
+            constant("command.ran"),
+            {
+                "call_id": string(),
+                "command": string(),
+                "directory": string(),
+                "exit_code": or_null(integer()),
+                "seconds": number(0),
+            },
+        ),
+        _event(constant("delegate.event"), {"call_id": string(), "event": OBJECT}),
         _event(constant("message.kept"), {"message": OBJECT}),
         _event(constant("approval.requested"), {"approval": ref("Approval")}),
         _event(

@@ -192,9 +192,9 @@ class Stage:
             raise line
         return line if isinstance(line, Reply) else line()
 
-    def _run_tool(self, name: str, arguments: str) -> str:
-        self.log.append(("ran", name))
-        return self._registry.run(name, arguments, self._context)
+    def _run_tool(self, call: ToolCall) -> str:
+        self.log.append(("ran", call.name))
+        return self._registry.run(call.name, call.arguments, self._context)
 
     def _recorded(self, message: Message) -> None:
         self._record(message)

@@ -18,7 +18,10 @@ from hermes.contract.callbacks import (
 from hermes.core.events import (
     ApprovalDecided,
     ApprovalRequested,
+    CommandRan,
+    Delegated,
     Event,
+    FilesChanged,
     Idle,
     MessageKept,
     Notice,
@@ -134,5 +137,6 @@ def test_every_kind_of_event_is_either_called_back_or_known_not_to_be() -> None:
     """A new member of the union has to be given its place in the table."""
     table = {TextDelta, SegmentEnd, ReasoningDelta, ToolStarted, ToolProgress, ToolFinished, Notice}
     passed_on = {MessageKept, ApprovalRequested, ApprovalDecided, Steered}
+    passed_on |= {FilesChanged, CommandRan, Delegated}
     silent = {Idle, RunQueued, RunStarted, SteerAccepted, TurnPaused, TurnEnded}
     assert table | passed_on | silent == set(get_args(Event))

@@ -5,9 +5,13 @@ from __future__ import annotations
 from hypothesis import strategies as st
 
 from hermes.core.approvals import ApprovalRequest, Decision, Grant
+from hermes.core.changes import FileChange, FileState
 from hermes.core.events import (
     ApprovalDecided,
     ApprovalRequested,
+    CommandRan,
+    Delegated,
+    FilesChanged,
     MessageKept,
     Notice,
     ReasoningDelta,
@@ -141,7 +145,26 @@ calls = st.builds(
     session_key=maybe(texts),
     parameters=parameters,
 )
+file_states = st.builds(
+    FileState, digest=maybe(texts), mode=numbers, size=numbers, is_link=st.booleans()
+)
+file_changes = st.builds(
+    FileChange, path=texts, before=maybe(file_states), after=maybe(file_states)
+)
+deeds = st.one_of(
+    st.builds(FilesChanged, texts, tuples(file_changes)),
+    st.builds(
+        CommandRan,
+        call_id=texts,
+        command=texts,
+        directory=texts,
+        exit_code=maybe(numbers),
+        seconds=floats,
+    ),
+)
 lasting_events = st.one_of(
+    deeds,
+    st.builds(Delegated, texts, deeds | st.builds(Notice, texts, texts)),
     st.just(SegmentEnd()),
     st.builds(ToolStarted, texts, texts, objects),
     st.builds(ToolFinished, texts, texts, objects, texts),

@@ -9,7 +9,7 @@ import pytest
 
 from hermes.core.errors import SettingsError
 from hermes.settings.profiles import active_profile
-from hermes.settings.toolsets import enabled_toolsets
+from hermes.settings.toolsets import BUILTIN_TOOLSETS, enabled_toolsets
 from tests.unit.settings.conftest import WriteConfig
 
 
@@ -39,9 +39,9 @@ def test_not_even_a_home_that_is_none(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("config", "enabled"),
     [
-        ({}, {"terminal", "files"}),
-        ({"agent": {"reasoning_effort": "xhigh"}}, {"terminal", "files"}),
-        ({"tools": None}, {"terminal", "files"}),
+        ({}, BUILTIN_TOOLSETS),
+        ({"agent": {"reasoning_effort": "xhigh"}}, BUILTIN_TOOLSETS),
+        ({"tools": None}, BUILTIN_TOOLSETS),
         ({"tools": {"toolsets": ["files"]}}, {"files"}),
         ({"tools": {"toolsets": []}}, set()),
         ({"platforms": {"api_server": {"toolsets": []}}, "tools": {"toolsets": ["files"]}}, set()),

@@ -6,13 +6,16 @@ import json
 import logging
 from collections.abc import Callable
 from dataclasses import replace
+from pathlib import Path
 from typing import Annotated, Any
 
 import pytest
 
 from hermes.core.errors import SettingsError
+from hermes.settings.toolsets import BUILTIN_TOOLSETS
+from hermes.tools import builtin
 from hermes.tools.base import Tool, ToolContext, ToolProblem, tool
-from hermes.tools.registry import RESULT_LIMIT, Registry
+from hermes.tools.registry import FAMILIES, RESULT_LIMIT, Registry
 
 
 @tool(toolset="play", preview=lambda arguments: f"say {arguments['text']}")
@@ -38,9 +41,13 @@ def failing(error: Exception) -> Tool:
 
 def test_the_builtin_tools_are_found_in_their_files() -> None:
     registry = Registry.builtin()
-    files = ("list_files", "patch_file", "read_file", "search_files", "write_file")
-    assert registry.toolsets() == {"files": files, "terminal": ("terminal",)}
-    assert sorted(registry.names()) == sorted((*files, "terminal"))
+    files = {file.stem for file in Path(builtin.__path__[0]).glob("*.py")} - {"__init__"}
+    assert set(registry.names()) == files
+    assert {"patch_file", "read_file", "terminal", "ask_user", "delegate"} <= files
+
+
+def test_every_builtin_toolset_is_on_by_default() -> None:
+    assert set(Registry.builtin().toolsets()) | FAMILIES == BUILTIN_TOOLSETS
 
 
 def test_every_builtin_parameter_is_described_to_the_model() -> None:
@@ -97,7 +104,7 @@ def test_toolsets_can_be_selected() -> None:
 
 
 def test_an_unknown_toolset_is_refused_with_the_known_ones() -> None:
-    with pytest.raises(SettingsError, match="found 'games'; allowed: play, work"):
+    with pytest.raises(SettingsError, match="found 'games'; allowed: mcp, play, work"):
         Registry([say, work]).select(["games", "play"])
 
 

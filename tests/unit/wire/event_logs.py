@@ -5,10 +5,14 @@ from __future__ import annotations
 from hypothesis import strategies as st
 
 from hermes.core.approvals import ApprovalRequest, Decision
+from hermes.core.changes import FileChange, FileState
 from hermes.core.events import (
     ApprovalDecided,
     ApprovalRequested,
+    CommandRan,
+    Delegated,
     Event,
+    FilesChanged,
     Idle,
     Laws,
     MessageKept,
@@ -112,6 +116,12 @@ def _lawful(wishes: list[Event], result: TurnResult) -> list[Event]:
     return log
 
 
+CHANGE = FileChange(
+    path="/home/ada/notes.txt",
+    before=None,
+    after=FileState(digest="0" * 64, mode=0o600, size=3),
+)
+
 run_events = st.one_of(
     events,
     st.builds(MessageKept, st.builds(lambda text: {"role": "assistant", "content": text}, texts)),
@@ -119,6 +129,16 @@ run_events = st.one_of(
     st.builds(ApprovalDecided, st.just("appr_1"), call_ids, st.sampled_from(Decision), texts),
     st.builds(SteerAccepted, st.just("steer_1"), texts),
     st.builds(Steered, st.just("steer_1"), texts),
+    st.builds(FilesChanged, call_ids, st.just((CHANGE,))),
+    st.builds(
+        CommandRan,
+        call_id=call_ids,
+        command=texts,
+        directory=st.just("/home/ada"),
+        exit_code=st.none() | st.integers(-9, 255),
+        seconds=st.floats(0, 9),
+    ),
+    st.builds(Delegated, call_ids, st.builds(Notice, st.just("retry"), texts)),
     st.builds(RunQueued, st.integers(0, 9)),
     st.builds(RunStarted, st.integers(1, 3)),
 )

@@ -1,0 +1,18 @@
+"""What the agents of one process share: made once, by a door, and given to each of them.
+
+An agent without any equipment works too: with the tools that need nothing but a workspace.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from hermes.tools.toolbox import Toolbox
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Equipment:
+    toolbox: Toolbox = field(default_factory=Toolbox)
+
+
+BARE = Equipment()

@@ -1,0 +1,22 @@
+"""Makes what the agents of a process share, from its settings. Nothing is opened before its use."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from hermes.agent.equipment import Equipment
+from hermes.settings.model import Settings
+from hermes.tools.services import Services
+from hermes.tools.toolbox import Toolbox
+
+
+class Workshop:
+    """Holds what has to be given back at the end."""
+
+    def __init__(self, settings: Callable[[], Settings]) -> None:
+        """`settings` are asked for when something is used for the first time, not before."""
+        self._settings = settings
+        self.equipment = Equipment(toolbox=Toolbox(Services()))
+
+    def close(self) -> None:
+        """May block. Nothing of the equipment is used afterwards."""

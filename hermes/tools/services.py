@@ -1,0 +1,13 @@
+"""What tools may use beside the workspace: the process's stores and connections, as ports.
+
+A tool whose service is missing is not offered to the model, and says what is missing when called.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Services:
+    """Made once per process."""
