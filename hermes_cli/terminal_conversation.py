@@ -139,6 +139,7 @@ class Conversation:
                 parameters=parameters,
                 equipment=self._equipment,
                 alias=None,
+                of_key=None,
                 **callbacks_for(emit).as_keywords(),
             )
         )

@@ -22,7 +22,7 @@ from gateway import status
 from gateway.config import Platform, PlatformConfig
 from gateway.platforms.base import SendResult
 from hermes.agent.clients import ServerClients
-from hermes.contract.configuration import agent_keywords, alias_of, shown_model_name
+from hermes.contract.configuration import agent_keywords, alias_of, owner_of, shown_model_name
 from hermes.contract.equipping import Workshop
 from hermes.contract.opening import Opener, close_all
 from hermes.contract.running import AgentTurn, Pair, run_turn
@@ -60,8 +60,9 @@ from hermes.server.run_keeping import keep_runs
 from hermes.server.seams import ChatStream, NewRecord, ResponseStream, Seams
 from hermes.settings.api_server import listener_from
 from hermes.settings.model import RunSettings, Settings
-from hermes.settings.named_keys import limit_per_owner
+from hermes.settings.named_keys import limit_per_owner, toolsets_of
 from hermes.settings.paths import files_folder, home, state_db
+from hermes.settings.toolsets import narrowed
 from hermes.store.chats import ChatStore
 from hermes.store.process_runs import ProcessRunStore
 from hermes.store.responses import ResponseStore
@@ -204,6 +205,7 @@ class APIServerAdapter:
                 toolsets=tools_config._get_platform_tools(
                     gateway_run._load_gateway_config(), self.platform.value
                 ),
+                of_key=toolsets_of(self.listener.keys, owner_of(parameters)),
                 session_id=session_id,
                 session_db=self._ensure_session_db()
                 if (parameters or TurnParameters()).persist
@@ -468,10 +470,13 @@ class APIServerAdapter:
             idempotency=_IdempotencyCache(),
             runtime_status=lambda: status.read_runtime_status(),
             tool_preview=lambda name, arguments: toolbox.whole().preview(name, arguments),
-            toolsets=lambda: toolset_list(
+            toolsets=lambda owner: toolset_list(
                 toolbox,
-                tools_config._get_platform_tools(
-                    gateway_run._load_gateway_config(), self.platform.value
+                narrowed(
+                    tools_config._get_platform_tools(
+                        gateway_run._load_gateway_config(), self.platform.value
+                    ),
+                    toolsets_of(self.listener.keys, owner),
                 ),
             ),
             skills=lambda: skill_list(

@@ -23,7 +23,7 @@ from hermes.core.errors import Interrupted, ProviderError
 from hermes.core.events import ApprovalRequested, Notice, SegmentEnd, Steered, TextDelta
 from hermes.core.messages import Content, Message
 from hermes.core.run_link import RunLink, Steer
-from hermes.core.turn import AnswerFormat, Failure, Outcome, Resumption, TurnResult
+from hermes.core.turn import AnswerFormat, Failure, Outcome, Resumption, TurnResult, Usage
 from hermes.fibers import blocking
 from hermes.providers.base import Prompt
 from hermes.providers.reply import Reply, ToolCall
@@ -118,7 +118,7 @@ def _run_calls(
     for answer in run_tool_calls(seams, server_calls, cleared):
         _keep(seams, turn, answer)
     turn.tool_calls += len(server_calls)
-    turn.usage += seams.usage_beside()
+    _count(seams, turn, seams.usage_beside())
     question = seams.take_question()
     if question is not None:
         return _asked(seams, turn, question)
@@ -134,6 +134,11 @@ def _asked(seams: AgentSeams, turn: TurnState, question: str) -> TurnResult:
     seams.emit(TextDelta(question))
     _keep(seams, turn, messages.assistant(question, []))
     return turn.ended(Outcome.COMPLETED, question)
+
+
+def _count(seams: AgentSeams, turn: TurnState, usage: Usage) -> None:
+    turn.usage += usage
+    seams.count(usage)
 
 
 def _hear(seams: AgentSeams, turn: TurnState, steers: Sequence[Steer]) -> None:
@@ -175,8 +180,7 @@ def _ask(seams: AgentSeams, turn: TurnState, tokens_left: int | None) -> Reply:
             turn.forget_replays()
             continue
         if reply.usage is not None:
-            turn.usage += reply.usage
-            seams.count(reply.usage)
+            _count(seams, turn, reply.usage)
         return with_distinct_ids(reply, turn.messages) if reply.tool_calls else reply
 
 

@@ -15,6 +15,7 @@ from hermes.settings.model import (
     ProviderSettings,
     Settings,
 )
+from hermes.settings.toolsets import narrowed
 
 DEFAULT_MODEL_NAME = "hermes-agent"
 
@@ -93,12 +94,22 @@ def agent_keywords(
     *,
     runtime: Mapping[str, Any],
     toolsets: Collection[str],
+    of_key: Collection[str] | None = None,
     alias: AliasSettings | None = None,
     **others: Any,
 ) -> dict[str, Any]:
-    """The keywords for one agent. What the runtime says nothing about stays with its default."""
-    keywords = {**runtime, "enabled_toolsets": sorted(toolsets), **others}
-    return keywords if alias is None else keywords | alias_keywords(alias)
+    """The keywords for one agent. What the runtime says nothing about stays with its default.
+
+    `of_key`: what the key that asks may use at most; None: everything.
+    """
+    changes = {} if alias is None else alias_keywords(alias)
+    enabled = changes.pop("enabled_toolsets", toolsets)
+    return {
+        **runtime,
+        **others,
+        **changes,
+        "enabled_toolsets": sorted(narrowed(enabled, of_key)),
+    }
 
 
 def alias_of(
@@ -108,6 +119,11 @@ def alias_of(
     if parameters is None or parameters.alias is None:
         return None
     return aliases().get(parameters.alias)
+
+
+def owner_of(parameters: TurnParameters | None) -> str:
+    """The name of the key that asked."""
+    return (parameters or TurnParameters()).owner
 
 
 def alias_keywords(alias: AliasSettings) -> dict[str, Any]:

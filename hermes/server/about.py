@@ -125,5 +125,6 @@ async def skills(_request: web.Request, seams: Seams) -> web.StreamResponse:
     return json_answer({"object": "list", "data": await seams.storage.run(seams.skills)})
 
 
-async def toolsets(_request: web.Request, seams: Seams) -> web.StreamResponse:
-    return json_answer({"object": "list", "data": seams.toolsets()})
+async def toolsets(request: web.Request, seams: Seams) -> web.StreamResponse:
+    owner = seams.read_caller(request).owner
+    return json_answer({"object": "list", "data": seams.toolsets(owner)})

@@ -121,7 +121,8 @@ class Seams:
     idempotency: IdempotencyCache
     runtime_status: Callable[[], dict[str, Any] | None]
     tool_preview: Preview
-    toolsets: Callable[[], list[dict[str, Any]]]
+    toolsets: Callable[[str], list[dict[str, Any]]]
+    """Every toolset, and whether turns of the key of this name may use it."""
     skills: Callable[[], list[dict[str, Any]]]
     """Reads folders; may block."""
     endpoints: Mapping[str, tuple[str, str]]

@@ -29,6 +29,8 @@ class NamedKey:
     key: str = field(repr=False)
     max_concurrent: int | None = None
     """How many turns it may have at work; 0: no limit; None: as `runs.max_per_key` says."""
+    toolsets: tuple[str, ...] | None = None
+    """Which of the agent's toolsets its turns may use; None: all of them."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

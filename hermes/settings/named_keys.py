@@ -25,6 +25,7 @@ _FIELDS: Mapping[str, Kind] = MappingProxyType(
         "key": kinds.KEY,
         "key_env": kinds.VARIABLE,
         "max_concurrent": kinds.whole_number(0, 1_000_000),
+        "toolsets": kinds.TOOLSETS,
     }
 )
 
@@ -62,6 +63,11 @@ def limit_per_owner(keys: Iterable[NamedKey], max_per_key: int) -> Callable[[str
     """How many turns the key of this name may have at work; 0: no limit."""
     own = {key.name: key.max_concurrent for key in keys if key.max_concurrent is not None}
     return lambda owner: own.get(owner, max_per_key)
+
+
+def toolsets_of(keys: Iterable[NamedKey], owner: str) -> tuple[str, ...] | None:
+    """What the key of this name may use; None: everything that the agent may."""
+    return next((key.toolsets for key in keys if key.name == owner), None)
 
 
 def _sections(said: object) -> list[Mapping[Any, Any]]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from typing import Any
 
 from hermes.settings.kinds import TOOLSETS, read_as
@@ -18,6 +18,19 @@ def enabled_toolsets(config: Mapping[str, Any], platform: str) -> set[str]:
             key = f"config.yaml: {'.'.join(sections)}.toolsets"
             return set(read_as(TOOLSETS, wanted, key=key))
     return set(BUILTIN_TOOLSETS)
+
+
+def narrowed(enabled: Collection[str], allowed: Collection[str] | None) -> set[str]:
+    """The enabled toolsets as far as they are allowed. `mcp` stands for all of `mcp:<server>`."""
+    if allowed is None:
+        return set(enabled)
+    return {each for each in enabled if _covers(allowed, each)} | {
+        each for each in allowed if _covers(enabled, each)
+    }
+
+
+def _covers(toolsets: Collection[str], one: str) -> bool:
+    return one in toolsets or one.partition(":")[0] in toolsets
 
 
 def _toolsets_in(config: Mapping[str, Any], sections: tuple[str, ...]) -> Any:

@@ -21,6 +21,7 @@ from hermes.contract.configuration import (
     DEFAULT_MODEL_NAME,
     agent_keywords,
     alias_of,
+    owner_of,
     runtime_keywords,
     served_model,
 )
@@ -46,6 +47,7 @@ from hermes.settings.model import (
     SessionSettings,
     Settings,
 )
+from hermes.settings.named_keys import toolsets_of
 from hermes.settings.paths import (
     chat_db,
     default_workspace,
@@ -57,7 +59,7 @@ from hermes.settings.paths import (
     status_file,
 )
 from hermes.settings.runtime_status import read_status
-from hermes.settings.toolsets import BUILTIN_TOOLSETS
+from hermes.settings.toolsets import BUILTIN_TOOLSETS, narrowed
 from hermes.store.uploads import UploadStore
 from hermes.tools.skills import skill_list
 from hermes_state import SessionDB
@@ -219,6 +221,7 @@ class LoopbackAdapter(APIServerAdapter):
         keywords = agent_keywords(
             runtime=runtime_keywords(self._settings, self._whole.approvals),
             toolsets=BUILTIN_TOOLSETS,
+            of_key=toolsets_of(self.listener.keys, owner_of(parameters)),
             model=self._settings.provider.model,
             session_id=session_id,
             session_db=self._ensure_session_db() if wants_store else None,
@@ -256,7 +259,10 @@ class LoopbackAdapter(APIServerAdapter):
             runtime_status=lambda: read_status(status_file(self._home)),
             fetch_image=lambda url: fetch_image(url, rules_from(self._whole.fetch)),
             extract_text=lambda data, name: self._documents.text_of(data, name, self._whole.files),
-            toolsets=lambda: toolset_list(self._workshop.equipment.toolbox, BUILTIN_TOOLSETS),
+            toolsets=lambda owner: toolset_list(
+                self._workshop.equipment.toolbox,
+                narrowed(BUILTIN_TOOLSETS, toolsets_of(self.listener.keys, owner)),
+            ),
             skills=lambda: skill_list(self._home, self._settings.workspace),
         )
 

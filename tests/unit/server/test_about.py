@@ -82,7 +82,7 @@ async def test_capabilities_tell_whether_a_key_is_needed(serve: Serve) -> None:
 
 
 async def test_tools_and_skills_are_lists(serve: Serve) -> None:
-    client = await serve(toolsets=lambda: [{"id": "files"}], skills=lambda: [{"id": "cook"}])
+    client = await serve(toolsets=lambda _owner: [{"id": "files"}], skills=lambda: [{"id": "cook"}])
 
     assert await answer(client, "/v1/toolsets") == (
         200,

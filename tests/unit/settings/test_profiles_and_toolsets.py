@@ -9,7 +9,7 @@ import pytest
 
 from hermes.core.errors import SettingsError
 from hermes.settings.profiles import active_profile
-from hermes.settings.toolsets import BUILTIN_TOOLSETS, enabled_toolsets
+from hermes.settings.toolsets import BUILTIN_TOOLSETS, enabled_toolsets, narrowed
 from tests.unit.settings.conftest import WriteConfig
 
 
@@ -57,3 +57,20 @@ def test_a_platforms_own_toolsets_win_over_the_general_ones(
 def test_wrong_toolsets_are_refused() -> None:
     with pytest.raises(SettingsError, match=r"config\.yaml: tools\.toolsets: found 5"):
         enabled_toolsets({"tools": {"toolsets": 5}}, "api_server")
+
+
+@pytest.mark.parametrize(
+    ("enabled", "allowed", "left"),
+    [
+        ({"files", "web"}, None, {"files", "web"}),
+        ({"files", "web"}, {"web", "terminal"}, {"web"}),
+        ({"files", "web"}, set(), set()),
+        ({"mcp"}, {"mcp:git"}, {"mcp:git"}),
+        ({"mcp:git", "mcp:mail"}, {"mcp"}, {"mcp:git", "mcp:mail"}),
+        ({"mcp:mail"}, {"mcp:git"}, set()),
+    ],
+)
+def test_a_key_may_use_what_is_enabled_and_allowed_to_it(
+    enabled: set[str], allowed: set[str] | None, left: set[str]
+) -> None:
+    assert narrowed(enabled, allowed) == left
