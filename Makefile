@@ -28,7 +28,7 @@ serve: $(VENV)/.serve ## Install and start the gateway on http://127.0.0.1:8642 
 	@$(BIN)/hermes serve $(ARGS)
 
 test: check ## Install and run everything: lint, types, import layers, tests
-	@$(BIN)/python -m pytest $(ARGS)
+	@$(BIN)/python -m pytest --numprocesses 2 --dist loadfile $(ARGS)
 
 test-faults: $(VENV)/.dev ## Kill, stop and leave a real gateway process at random, and check what is left
 	@$(BIN)/python -m pytest tests/faults $(ARGS)
