@@ -10,7 +10,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Protocol, TypeVar
 
-from bench import durable_log, response_chain, scenarios, session_turns, startup
+from bench import agent_loop, durable_log, response_chain, scenarios, session_turns, startup
 from bench.outcomes import FULL, QUICK, Effort, Outcome
 from bench.processes import ChildFailed
 from bench.report import Results, as_text, write_json
@@ -31,6 +31,8 @@ _MEASURED: tuple[_Case, ...] = (
     *durable_log.CASES,
     *session_turns.CASES,
     *response_chain.CASES,
+    *agent_loop.CASES,
+    agent_loop.PROMPT,
 )
 _NAMES = ", ".join([*(case.name for case in _MEASURED), _STARTUP])
 
@@ -105,6 +107,10 @@ def _measure(only: str, effort: Effort) -> list[Outcome]:
         outcomes += session_turns.play(turns, effort, _announce)
     if chains := _chosen(response_chain.CASES, only):
         outcomes += response_chain.play(chains, effort, _announce)
+    if loops := _chosen(agent_loop.CASES, only):
+        outcomes += agent_loop.play(loops, effort, _announce)
+    if _chosen([agent_loop.PROMPT], only):
+        outcomes.append(agent_loop.play_prompt(_announce))
     return outcomes
 
 

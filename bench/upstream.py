@@ -16,6 +16,7 @@ import orjson
 import uvloop
 
 from bench.answers import Script
+from bench.tool_calls import completion, is_calling
 
 _STREAM_HEAD = (
     b"HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\nTransfer-Encoding: chunked\r\n\r\n"
@@ -116,6 +117,9 @@ class Upstream(asyncio.Protocol):
             return
         try:
             request = orjson.loads(body)
+            if is_calling(request["model"]):
+                self._write(_json_answer(completion(request)))
+                return
             prepared = prepare(request["model"])
         except (ValueError, KeyError) as problem:
             self._write(_json_answer({"error": {"message": str(problem)}}, b"400 Bad Request"))
