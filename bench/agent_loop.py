@@ -83,9 +83,8 @@ def play(cases: Sequence[Case], effort: Effort, announce: Announce) -> list[Outc
             outcomes = []
             for case in cases:
                 announce(case.title)
-                outcomes.append(
-                    _measure(case, _Seat(case, folder, model.base_url, clients), effort)
-                )
+                seat = _Seat(case, folder, model.base_url, clients)
+                outcomes.append(_measure(case, seat, effort))
             return outcomes
     finally:
         thread.run(clients.close())
@@ -107,7 +106,7 @@ class _Seat:
 
     def __init__(self, case: Case, folder: str, base_url: str, clients: HttpClients) -> None:
         self._case = case
-        self._options = {
+        self._options: dict[str, Any] = {
             "model": model_name(case.replies, case.calls),
             "base_url": base_url,
             "api_key": "bench",
@@ -131,12 +130,14 @@ class _Seat:
         return None
 
     def direct(self) -> str | None:
+        said = None
         for request in self._requests:
             answer = self._client.chat.completions.create(**request)
             message = answer["choices"][0]["message"]
+            said = message["content"]
             for call in message.get("tool_calls") or ():
                 read_file.function(self._context, **orjson.loads(call["function"]["arguments"]))
-        return None if message["content"] == ANSWER else "the direct calls went wrong"
+        return None if said == ANSWER else "the direct calls went wrong"
 
 
 def _measure(case: Case, seat: _Seat, effort: Effort) -> Outcome:

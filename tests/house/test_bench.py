@@ -23,6 +23,7 @@ from bench.response_chain import used_bytes
 from bench.scenarios import SCENARIOS, calibrating
 from bench.servers import seated, upstream
 from bench.startup import Import, parse_import_times
+from bench.tool_calls import ANSWER, completion, is_calling, model_name
 from bench.upstream import prepare
 
 _MODEL = "tokens-20"
@@ -229,3 +230,18 @@ def test_only_pages_in_use_count(tmp_path: Path) -> None:
         connection.execute("DELETE FROM texts")
 
     assert used_bytes(path) == empty
+
+
+def test_an_agent_at_work_is_given_calls_until_they_are_all_answered() -> None:
+    model = model_name(2, 3)
+    assert is_calling(model)
+    assert not is_calling(_MODEL)
+    told: list[dict[str, object]] = [{"role": "user", "content": "Go."}]
+    made = []
+    for _ in range(2):
+        message = completion({"model": model, "messages": told})["choices"][0]["message"]
+        made += [call["id"] for call in message["tool_calls"]]
+        told += [message, *({"role": "tool", "content": ""} for _ in message["tool_calls"])]
+    last = completion({"model": model, "messages": told})["choices"][0]
+    assert len(set(made)) == 6
+    assert (last["message"]["content"], last["finish_reason"]) == (ANSWER, "stop")
