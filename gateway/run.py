@@ -52,5 +52,5 @@ class GatewayRunner:
         return configuration.reasoning_config(settings_source.current().agent)
 
     @staticmethod
-    def _load_fallback_model() -> dict[str, Any] | None:
+    def _load_fallback_model() -> dict[str, Any] | list[dict[str, Any]] | None:
         return configuration.fallback_model(settings_source.current().agent)

@@ -89,8 +89,8 @@ def _configured(settings: Settings) -> Iterator[Finding]:
     if transport is not None:
         yield transport
     yield from doctor_provider.provider(settings.agent.provider)
-    if settings.agent.fallback is not None:
-        yield from doctor_provider.provider(settings.agent.fallback, "Fallback provider")
+    for fallback in settings.agent.fallbacks:
+        yield from doctor_provider.provider(fallback, "Fallback provider")
     yield doctor_runs.limits(settings.runs)
     yield doctor_runs.approvals(settings.approvals)
     yield doctor_listener.address(settings.listener)

@@ -15,12 +15,14 @@ from typing import Any
 
 from hermes.agent import asking
 from hermes.agent.approving import approver_for
+from hermes.agent.chain import Chain
 from hermes.agent.clients import BackgroundClients, open_client
 from hermes.agent.cooperation import Cooperative, is_unaltered, none_blocks
 from hermes.agent.delegating import run_errand
 from hermes.agent.desk import Desk
 from hermes.agent.equipment import BARE, Equipment
 from hermes.agent.loop import converse
+from hermes.agent.metering import count_call, tell_reopened
 from hermes.agent.prompt import system_prompt
 from hermes.agent.recording import Recorder
 from hermes.agent.seams import AgentSeams, CallSeams
@@ -34,7 +36,12 @@ from hermes.contract.agent_state import (
 )
 from hermes.contract.callbacks import Callback, Callbacks, fire
 from hermes.contract.chat_shape import completion_from, reply_from
-from hermes.contract.configuration import fallback_from, provider_from, reasoning_effort
+from hermes.contract.configuration import (
+    Fallback,
+    fallbacks_from,
+    provider_from,
+    reasoning_effort,
+)
 from hermes.contract.results import result_to_dict
 from hermes.contract.sub_agents import run_id_of, sub_seams
 from hermes.core.events import Event, ToolProgress
@@ -77,12 +84,15 @@ class AIAgent(Cooperative):
         provider: str | None = None,
         base_url: str | None = None,
         api_key: str | None = None,
+        api_keys: Sequence[str] = (),
+        key_strategy: str | None = None,
         api_mode: str | None = None,
         transport: str | None = None,
         headers: Mapping[str, str] | None = None,
         stale_seconds: float | None = None,
+        reasoning_stale_seconds: float | None = None,
         reasoning_config: Mapping[str, Any] | None = None,
-        fallback_model: Mapping[str, Any] | None = None,
+        fallback_model: Fallback = None,
         enabled_toolsets: Collection[str] | None = None,
         max_iterations: int = MAX_ITERATIONS,
         identity: str | None = None,
@@ -119,13 +129,20 @@ class AIAgent(Cooperative):
                 "provider": provider,
                 "base_url": base_url,
                 "api_key": api_key,
+                "api_keys": tuple(api_keys),
+                "key_strategy": key_strategy,
                 "api_mode": api_mode,
                 "transport": transport,
                 "headers": headers,
                 "stale_seconds": stale_seconds,
+                "reasoning_stale_seconds": reasoning_stale_seconds,
             },
         )
-        self._fallback = fallback_from(fallback_model)
+        self._chain = Chain(
+            (self._provider, *fallbacks_from(fallback_model)),
+            equipment.health,
+            lambda provider: adopt_provider(self, provider),
+        )
         self.model = model
         self.api_mode = self._provider.api_mode
         self.reasoning_config = reasoning_config
@@ -202,7 +219,7 @@ class AIAgent(Cooperative):
         """Whether a fiber may carry this agent: it talks to providers through our client only."""
         return (
             self._anthropic_client is None
-            and none_blocks((self._provider, self._fallback))
+            and none_blocks(self._chain.providers)
             and is_unaltered(self, _OWN_METHODS)
         )
 
@@ -269,6 +286,10 @@ class AIAgent(Cooperative):
             disable_streaming=lambda: setattr(self, "_disable_streaming", True),
             whole_call_failed=lambda: setattr(self, "_whole_call_failed", True),
             retries=lambda: stream_retries(os.environ),
+            reopened=lambda failure: tell_reopened(
+                self._emit, self.equipment.meter, self._provider, failure
+            ),
+            called=lambda *call: count_call(self.equipment.meter, self._provider, *call),
         )
 
     def _fill_turn_seams(self, task_id: str | None) -> AgentSeams:
@@ -300,7 +321,7 @@ class AIAgent(Cooperative):
             count=lambda usage: setattr(self, "session_usage", self.session_usage + usage),
             stop=lambda: self._stop,
             is_interrupted=lambda: self._interrupt_requested or self._stop.is_set(),
-            use_fallback=lambda: adopt_provider(self, self._fallback),
+            chain=self._chain,
             max_iterations=self.max_iterations,
             parameters=self.parameters,
             approver=lambda: approver_for(
@@ -309,6 +330,8 @@ class AIAgent(Cooperative):
             link=self.run_link,
             take_question=desk.take_question,
             usage_beside=desk.usage_beside,
+            patience=self.equipment.patience,
+            meter=self.equipment.meter,
             is_watched=lambda: self._has_stream_consumers(),
         )
 

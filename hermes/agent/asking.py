@@ -7,6 +7,7 @@ and the reason why it is not whole.
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import Any
@@ -14,7 +15,9 @@ from typing import Any
 from hermes.agent.codex import create_stream, failed_response, stream_codex
 from hermes.agent.seams import CallSeams
 from hermes.core.errors import ConnectionLost, Interrupted
+from hermes.core.turn import Usage
 from hermes.providers.failures import (
+    Failure,
     classify,
     is_transient_stream_failure,
     says_streaming_unsupported,
@@ -40,23 +43,27 @@ def stream_reply(
     while True:
         builder = delivery.builder()
         client = seams.open_client()
+        clock = _Clock(seams)
         try:
             final = _read(seams, client, api_kwargs, builder, delivery)
             seams.dialect().finish(final, builder)
             if final is None and not builder.is_finished:
                 raise ConnectionLost(BROKE_OFF)
-            return builder.build()
+            return clock.answered(builder.build())
         except Interrupted:
+            clock.stopped()
             return replace(builder.build(), tool_calls=(), error="interrupted")
         except Exception as error:
+            failure = clock.failed(error)
             if builder.has_text:
-                return _what_there_is(seams, builder, error)
+                return _what_there_is(seams, builder, failure)
             if says_streaming_unsupported(error):
                 seams.disable_streaming()
                 raise
             if attempts_left == 0 or not is_transient_stream_failure(error):
                 raise
             attempts_left -= 1
+            seams.reopened(failure)
         finally:
             seams.close_client(client)
 
@@ -65,12 +72,17 @@ def whole_reply(seams: CallSeams, api_kwargs: Mapping[str, Any]) -> Reply:
     """Ask for the reply in one piece; its text is passed on in one piece too."""
     client = seams.open_client()
     builder = _Delivery(seams).builder()
+    clock = _Clock(seams)
     try:
         seams.dialect().read_whole(seams.dialect().create(client, api_kwargs), builder)
-        return builder.build()
+        return clock.answered(builder.build())
+    except Interrupted:
+        clock.stopped()
+        raise
     except Exception as error:
+        failure = clock.failed(error)
         if builder.has_text:
-            return _what_there_is(seams, builder, error)
+            return _what_there_is(seams, builder, failure)
         # A proxy may have lost patience with the silence; a stream would have kept it awake.
         seams.whole_call_failed()
         raise
@@ -171,7 +183,7 @@ def _reading_text(seams: CallSeams, builder: ReplyBuilder) -> Callable[[str], No
     return on_text
 
 
-def _what_there_is(seams: CallSeams, builder: ReplyBuilder, error: Exception) -> Reply:
+def _what_there_is(seams: CallSeams, builder: ReplyBuilder, failure: Failure) -> Reply:
     """The stream broke after text was shown: keep the text, and say what was lost."""
     warning = ""
     if builder.tool_names:
@@ -180,7 +192,30 @@ def _what_there_is(seams: CallSeams, builder: ReplyBuilder, error: Exception) ->
         seams.on_text()(warning)
     reply = builder.build()
     text = (reply.text or "") + warning
-    return replace(reply, text=text, tool_calls=(), error=classify(error).message)
+    return replace(reply, text=text, tool_calls=(), error=failure.message)
+
+
+class _Clock:
+    """Begins with a request, and reports how it went."""
+
+    def __init__(self, seams: CallSeams) -> None:
+        self._report = seams.called
+        self._started = time.monotonic()
+
+    def answered(self, reply: Reply) -> Reply:
+        self._tell("ok", reply.usage)
+        return reply
+
+    def stopped(self) -> None:
+        self._tell("interrupted")
+
+    def failed(self, error: Exception) -> Failure:
+        failure = classify(error)
+        self._tell(failure.kind.value)
+        return failure
+
+    def _tell(self, outcome: str, usage: Usage | None = None) -> None:
+        self._report(outcome, time.monotonic() - self._started, usage)
 
 
 class _Delivery:

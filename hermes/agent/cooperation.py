@@ -21,9 +21,8 @@ def is_unaltered(agent: object, own: Mapping[str, Any]) -> bool:
     return all(getattr(kind, name) is method and name not in state for name, method in own.items())
 
 
-def none_blocks(providers: Iterable[ProviderSettings | None]) -> bool:
+def none_blocks(providers: Iterable[ProviderSettings]) -> bool:
     """Our own client waits on the loop; the SDKs and the demo model block their thread."""
     return all(
-        provider is None or (provider.transport == "http" and provider.provider != "demo")
-        for provider in providers
+        provider.transport == "http" and provider.provider != "demo" for provider in providers
     )

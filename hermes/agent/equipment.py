@@ -7,12 +7,19 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
+from hermes.agent.patience import Patience
+from hermes.core.metrics import UNMETERED, Meter
+from hermes.providers.health import Health
 from hermes.tools.toolbox import Toolbox
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Equipment:
     toolbox: Toolbox = field(default_factory=Toolbox)
+    health: Health = field(default_factory=Health)
+    """Which providers and keys need a rest."""
+    patience: Patience = field(default_factory=Patience)
+    meter: Meter = UNMETERED
 
 
 BARE = Equipment()

@@ -20,7 +20,7 @@ from hermes.agent.tooling import clearances, run_tool_calls, with_distinct_ids
 from hermes.agent.turn_state import TurnState
 from hermes.core import messages
 from hermes.core.errors import Interrupted, ProviderError
-from hermes.core.events import ApprovalRequested, Notice, SegmentEnd, Steered, TextDelta
+from hermes.core.events import ApprovalRequested, SegmentEnd, Steered, TextDelta
 from hermes.core.messages import Content, Message
 from hermes.core.run_link import RunLink, Steer
 from hermes.core.turn import AnswerFormat, Failure, Outcome, Resumption, TurnResult, Usage
@@ -38,7 +38,12 @@ def converse(
 
     A turn that was begun before goes on where it stopped; its opening is recorded already.
     """
-    turn = TurnState([*history])
+    result = _turn(seams, TurnState([*history]), user_message)
+    seams.meter.turn_ended(result.outcome.value)
+    return result
+
+
+def _turn(seams: AgentSeams, turn: TurnState, user_message: Content | None) -> TurnResult:
     resumption = seams.parameters.resumption
     try:
         if resumption is not None:
@@ -69,6 +74,10 @@ def _go_on(seams: AgentSeams, turn: TurnState, resumption: Resumption) -> TurnRe
 
 
 def _run(seams: AgentSeams, turn: TurnState) -> TurnResult:
+    elsewhere = seams.chain.begin_turn()
+    if elsewhere is not None:
+        seams.emit(elsewhere)
+        turn.forget_replays()
     for _ in range(turn.replies, seams.max_iterations):
         tokens_left = _tokens_left(seams, turn)
         if tokens_left == 0:
@@ -164,24 +173,18 @@ def _tokens_left(seams: AgentSeams, turn: TurnState) -> int | None:
 
 
 def _ask(seams: AgentSeams, turn: TurnState, tokens_left: int | None) -> Reply:
-    """One reply, counted; from the fallback model when the first one fails."""
-    while True:
-        if seams.is_interrupted():
-            raise Interrupted("The turn was interrupted.")
-        turn.api_calls += 1
-        try:
-            prompt = _prompt(seams, turn, tokens_left)
-            reply = ask_patiently(seams, seams.dialect().request(prompt))
-        except ProviderError as error:
-            fallback = seams.use_fallback()
-            if fallback is None:
-                raise
-            seams.emit(Notice("provider_fallback", f"{error} Continuing with {fallback}."))
-            turn.forget_replays()
-            continue
-        if reply.usage is not None:
-            _count(seams, turn, reply.usage)
-        return with_distinct_ids(reply, turn.messages) if reply.tool_calls else reply
+    """One reply, counted, from whoever gives it."""
+    if seams.is_interrupted():
+        raise Interrupted("The turn was interrupted.")
+    turn.api_calls += 1
+    reply = ask_patiently(
+        seams,
+        lambda: seams.dialect().request(_prompt(seams, turn, tokens_left)),
+        on_fallback=turn.change_provider,
+    )
+    if reply.usage is not None:
+        _count(seams, turn, reply.usage)
+    return with_distinct_ids(reply, turn.messages) if reply.tool_calls else reply
 
 
 def _ending(seams: AgentSeams, turn: TurnState, reply: Reply) -> TurnResult | None:

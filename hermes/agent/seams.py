@@ -11,12 +11,16 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from hermes.agent.approving import Approver
+from hermes.agent.chain import Chain
+from hermes.agent.patience import Patience
 from hermes.agent.stopping import StopSignal
 from hermes.core.events import Emit
 from hermes.core.messages import Message
+from hermes.core.metrics import UNMETERED, Meter
 from hermes.core.run_link import RunLink
 from hermes.core.turn import TurnParameters, Usage
 from hermes.providers.base import Dialect
+from hermes.providers.failures import Failure
 from hermes.providers.reply import Reply, ToolCall
 from hermes.tools.registry import Registry
 
@@ -41,6 +45,10 @@ class CallSeams:
     whole_call_failed: Callable[[], None]
     """A call in one piece failed; the next one is to be streamed, where it can be."""
     retries: Callable[[], int]
+    reopened: Callable[[Failure], None] = lambda _failure: None
+    """A stream broke off before any text and is opened again at once."""
+    called: Callable[[str, float, Usage | None], None] = lambda _outcome, _seconds, _usage: None
+    """A request is over: how, after how many seconds, and what it used."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -60,8 +68,8 @@ class AgentSeams:
     count: Callable[[Usage], None]
     stop: Callable[[], StopSignal]
     is_interrupted: Callable[[], bool]
-    use_fallback: Callable[[], str | None]
-    """Switch to the configured fallback model and return its name; None when there is none left."""
+    chain: Chain
+    """Who is asked, and who is when that one fails."""
     max_iterations: int
     parameters: TurnParameters = field(default_factory=TurnParameters)
     approver: Callable[[], Approver | None] = lambda: None
@@ -72,5 +80,9 @@ class AgentSeams:
     """What a tool has to ask the user, once; the turn ends with it."""
     usage_beside: Callable[[], Usage] = Usage
     """What sub-agents have used since it was asked last."""
+    compress: Callable[[], bool] = lambda: False
+    """Make the prompt smaller; False when it cannot be."""
+    patience: Patience = field(default_factory=Patience)
+    meter: Meter = UNMETERED
     is_watched: Callable[[], bool] = lambda: False
     """Whether somebody reads the answer while it is written: then nothing of it can be unsaid."""

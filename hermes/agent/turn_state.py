@@ -24,6 +24,11 @@ class TurnState:
     corrections: list[Message] = field(default_factory=list)
     """Said to the model about answers that could not be used; not kept."""
 
+    def change_provider(self) -> None:
+        """Another provider goes on, in a call of its own."""
+        self.api_calls += 1
+        self.forget_replays()
+
     def forget_replays(self) -> None:
         """What one provider wants to see again means nothing to another."""
         self.messages = [

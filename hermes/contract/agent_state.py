@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from typing import Any, Protocol
 
 from hermes.contract.callbacks import Callback
@@ -12,23 +13,22 @@ DEFAULT_STREAM_RETRIES = 2
 
 
 class HasProvider(Protocol):
-    """The part of an agent that changes when it goes over to its fallback."""
+    """The part of an agent that changes when it goes on with another provider."""
 
     model: str
     api_mode: str
     _provider: ProviderSettings
-    _fallback: ProviderSettings | None
     _disable_streaming: bool
 
 
-def adopt_provider(agent: HasProvider, fallback: ProviderSettings | None) -> str | None:
-    """Let the agent go on with its fallback, once; the name of the model it now uses."""
-    if fallback is None:
-        return None
-    agent._provider, agent._fallback = fallback, None  # noqa: SLF001  (the door's own state)
-    agent.model, agent.api_mode = fallback.model, fallback.api_mode
+def adopt_provider(agent: HasProvider, provider: ProviderSettings) -> None:
+    """Let the agent go on with another provider, or with another key of the same."""
+    # The door's own state.
+    before, agent._provider = agent._provider, provider  # noqa: SLF001
+    if replace(before, api_key=None) == replace(provider, api_key=None):
+        return
+    agent.model, agent.api_mode = provider.model, provider.api_mode
     agent._disable_streaming = False  # noqa: SLF001
-    return fallback.model
 
 
 def asks_for_whole(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import Any
 
 from hermes.core.served_models import ServedModel
@@ -17,6 +17,9 @@ from hermes.settings.model import (
 )
 from hermes.settings.toolsets import narrowed
 
+Fallback = Mapping[str, Any] | Sequence[Mapping[str, Any]] | None
+"""One provider for when the first one fails, or several in their order."""
+
 DEFAULT_MODEL_NAME = "hermes-agent"
 
 
@@ -25,10 +28,13 @@ def provider_keywords(provider: ProviderSettings) -> dict[str, Any]:
         "provider": provider.provider,
         "base_url": provider.base_url,
         "api_key": provider.api_key,
+        "api_keys": provider.api_keys,
+        "key_strategy": provider.key_strategy,
         "api_mode": provider.api_mode,
         "transport": provider.transport,
         "headers": provider.headers,
         "stale_seconds": provider.stale_seconds,
+        "reasoning_stale_seconds": provider.reasoning_stale_seconds,
     }
 
 
@@ -62,10 +68,12 @@ def reasoning_effort(config: Mapping[str, Any] | None) -> str | None:
     return str(config["effort"]) if config and config.get("effort") else None
 
 
-def fallback_model(agent: AgentSettings) -> dict[str, Any] | None:
-    if agent.fallback is None:
+def fallback_model(agent: AgentSettings) -> dict[str, Any] | list[dict[str, Any]] | None:
+    """Who is asked when the provider fails: one as the contract knows it, several as a list."""
+    chain = [{**provider_keywords(each), "model": each.model} for each in agent.fallbacks]
+    if not chain:
         return None
-    return {**provider_keywords(agent.fallback), "model": agent.fallback.model}
+    return chain[0] if len(chain) == 1 else chain
 
 
 def provider_from(model: str, keywords: Mapping[str, Any]) -> ProviderSettings:
@@ -75,11 +83,17 @@ def provider_from(model: str, keywords: Mapping[str, Any]) -> ProviderSettings:
     return ProviderSettings(model=model, **given)
 
 
-def fallback_from(fallback: Mapping[str, Any] | None) -> ProviderSettings | None:
+def fallbacks_from(fallback: Fallback) -> list[ProviderSettings]:
+    """The way back."""
     if not fallback:
-        return None
-    keywords = dict(fallback)
-    return provider_from(str(keywords.pop("model")), keywords)
+        return []
+    sections = [fallback] if isinstance(fallback, Mapping) else fallback
+    return [
+        provider_from(
+            str(section["model"]), {key: value for key, value in section.items() if key != "model"}
+        )
+        for section in sections
+    ]
 
 
 def shown_model_name(explicit: str, active_profile: Callable[[], str]) -> str:

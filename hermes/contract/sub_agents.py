@@ -7,6 +7,7 @@ from typing import Any
 
 from hermes.agent.delegating import BRIEF, NOT_FOR_SUB_AGENTS
 from hermes.agent.seams import AgentSeams
+from hermes.contract.agent_state import adopt_provider
 from hermes.contract.callbacks import callbacks_for
 from hermes.core.events import Emit
 from hermes.core.run_link import RunLink
@@ -21,6 +22,8 @@ Agent = Any
 def sub_seams(agent: Agent, errand: Errand, emit: Emit) -> AgentSeams:
     """The seams of a sub-agent. It stops when `agent` does, and asks nobody."""
     sub = copy(agent)
+    # What becomes of its own calls is nothing to the agent that sent it.
+    sub._chain = agent._chain.fork(lambda provider: adopt_provider(sub, provider))  # noqa: SLF001
     sub.is_sub_agent = True
     sub.enabled_toolsets = _toolsets(agent, errand)
     sub.max_iterations = min(errand.max_iterations, agent.max_iterations)

@@ -1,4 +1,4 @@
-"""Says what kind of failure an error is, so that the agent can decide: wait, retry, give up.
+"""Says what kind of failure an error is. What is done about each kind is in `agent/remedies.py`.
 
 The SDKs' errors are recognised by their names: importing an SDK costs half a second, and they are
 optional.
@@ -46,20 +46,9 @@ class Failure:
     message: str
     """Safe to show."""
     retry_after: float | None
-    is_retryable: bool
-    """Whether the very same call may succeed later."""
+    """How many seconds it asked us to wait, in a header or in its words."""
     status_code: int | None
 
-
-_RETRYABLE = frozenset(
-    {
-        FailureKind.RATE_LIMITED,
-        FailureKind.OVERLOADED,
-        FailureKind.NETWORK,
-        FailureKind.STALLED,
-        FailureKind.GARBLED,
-    }
-)
 
 _KIND_BY_CODE = {
     "stalled": FailureKind.STALLED,
@@ -88,6 +77,11 @@ _KIND_BY_CODE = {
     "model_not_found": FailureKind.BAD_REQUEST,
 }
 
+_TOLD_BY_CODE = frozenset(
+    {FailureKind.BILLING, FailureKind.CONTEXT_OVERFLOW, FailureKind.IMAGES_UNSUPPORTED}
+)
+"""Kinds that hide behind a status with another meaning: there the code is believed."""
+
 _KIND_BY_STATUS = {
     401: FailureKind.AUTH,
     402: FailureKind.BILLING,
@@ -106,6 +100,11 @@ _CONTEXT_OVERFLOW = re.compile(
 _BILLING = re.compile(
     r"(?i)insufficient[_ ](quota|credit|balance|funds)|exceeded your current quota|billing"
     r"|credit balance|payment required|out of credits"
+)
+
+_COME_BACK = re.compile(
+    r"(?i)\b(?:try again|retry) (?:in|after) "
+    r"(?:(\d{1,4})m(?!s))?(?:(\d{1,7}(?:\.\d{1,9})?) ?(ms|s))?"
 )
 
 _NO_IMAGES = re.compile(
@@ -132,8 +131,7 @@ def classify(error: BaseException) -> Failure:
     return Failure(
         kind=kind,
         message=message,
-        retry_after=_retry_after(error),
-        is_retryable=kind in _RETRYABLE,
+        retry_after=_retry_after(error, message),
         status_code=_status_of(error),
     )
 
@@ -159,18 +157,22 @@ def says_streaming_unsupported(error: BaseException) -> bool:
 def _kind_of(error: BaseException, message: str) -> FailureKind:
     status = _status_of(error)
     if status is not None:
-        return _kind_by_status(status, message)
+        return _kind_by_status(status, _code_of(error), message)
     kind = _kind_by_class(error) or _KIND_BY_CODE.get(_code_of(error))
     if kind in (None, FailureKind.BAD_REQUEST, FailureKind.RATE_LIMITED):
         return _kind_by_words(message) or kind or FailureKind.UNKNOWN
     return kind
 
 
-def _kind_by_status(status: int, message: str) -> FailureKind:
+def _kind_by_status(status: int, code: str, message: str) -> FailureKind:
     if status >= 500:
-        return FailureKind.OVERLOADED
+        # Some local servers report a prompt that is too long as a fault of their own.
+        is_overflow = _CONTEXT_OVERFLOW.search(message)
+        return FailureKind.CONTEXT_OVERFLOW if is_overflow else FailureKind.OVERLOADED
+    by_code = _KIND_BY_CODE.get(code)
     return (
-        _kind_by_words(message)
+        (by_code if by_code in _TOLD_BY_CODE else None)
+        or _kind_by_words(message)
         or _KIND_BY_STATUS.get(status)
         or (FailureKind.BAD_REQUEST if status >= 300 else FailureKind.UNKNOWN)
     )
@@ -181,6 +183,8 @@ def _kind_by_words(message: str) -> FailureKind | None:
         return FailureKind.CONTEXT_OVERFLOW
     if _NO_IMAGES.search(message):
         return FailureKind.IMAGES_UNSUPPORTED
+    if _COME_BACK.search(message):
+        return None  # a quota that fills up again is a rate limit, whatever it is called
     return FailureKind.BILLING if _BILLING.search(message) else None
 
 
@@ -205,12 +209,22 @@ def _code_of(error: BaseException) -> str:
     return code if isinstance(code, str) else ""
 
 
-def _retry_after(error: BaseException) -> float | None:
+def _retry_after(error: BaseException, message: str) -> float | None:
     own = getattr(error, "retry_after", None)
     if isinstance(own, int | float):
         return float(own)
     headers = getattr(getattr(error, "response", None), "headers", None)
-    return retry_after_of(headers) if isinstance(headers, Mapping) else None
+    asked = retry_after_of(headers) if isinstance(headers, Mapping) else None
+    return _asked_in_words(message) if asked is None else asked
+
+
+def _asked_in_words(message: str) -> float | None:
+    """Some say it in a sentence only: "Please try again in 1m2.5s."."""
+    found = _COME_BACK.search(message)
+    if found is None or not (found[1] or found[2]):
+        return None
+    seconds = float(found[2] or 0)
+    return int(found[1] or 0) * 60 + (seconds / 1000 if found[3] == "ms" else seconds)
 
 
 def _has_base(error: BaseException, libraries: frozenset[str], names: frozenset[str]) -> bool:

@@ -10,7 +10,8 @@ from hermes.settings import paths, provider_choice
 from hermes.settings.aliases import alias_holds_key, read_aliases
 from hermes.settings.approval_rules import read_rules, rules_for_nobody
 from hermes.settings.config_yaml import PREFIX, ConfigFile
-from hermes.settings.layers import Found, Layer
+from hermes.settings.fallbacks import fallback_holds_key, read_fallbacks
+from hermes.settings.found import Found, Layer
 from hermes.settings.model import (
     AgentSettings,
     ApprovalSettings,
@@ -52,7 +53,14 @@ _AGENT = (
 _FETCH = ("allow_http", "allow_private", "max_bytes", "timeout_seconds")
 _FILES = ("max_bytes", "max_total_bytes", "expire_days", "max_pages", "max_characters")
 _RUNS = tuple(option.name.removeprefix("runs.") for option in RUN_OPTIONS)
-_KEYS_IN_FILE = ("api_key", "fallback.api_key", "server.key", "headers")
+_KEYS_IN_FILE = (
+    "api_key",
+    "api_keys",
+    "fallback.api_key",
+    "fallback.api_keys",
+    "server.key",
+    "headers",
+)
 
 
 class Assembly:
@@ -70,7 +78,7 @@ class Assembly:
         self._config = config
         self._found = in_file | said
         self._first = provider_choice.choose(said, in_file, environ)
-        self._fallback = provider_choice.choose_fallback(in_file, self._first, environ)
+        self._fallbacks = read_fallbacks(config, in_file, self._first, environ)
         self._models = read_aliases(config, self._first, environ)
         self._rules = read_rules(config)
         self._keys = read_keys(config.value(KEYS), environ, PREFIX + KEYS)
@@ -112,13 +120,15 @@ class Assembly:
     def _agent(self) -> AgentSettings:
         return AgentSettings(
             provider=self._first.settings,
-            fallback=self._fallback.settings if self._fallback else None,
+            fallbacks=tuple(fallback.settings for fallback in self._fallbacks),
             workspace=_workspace(self._found.get("agent.workspace"), self._home),
             **self._values("agent", _AGENT),
         )
 
     def _sources(self) -> dict[str, str]:
-        decided = {**self._first.sources, **(self._fallback.sources if self._fallback else {})}
+        decided: dict[str, str] = {}
+        for choice in (self._first, *self._fallbacks):
+            decided |= choice.sources
         plain = {
             name: found.source
             for name, found in self._found.items()
@@ -128,12 +138,11 @@ class Assembly:
         return plain | decided
 
     def _warnings(self) -> tuple[str, ...]:
-        from_fallback = self._fallback.warnings if self._fallback else ()
         return (
             *_exposed_keys(self._config),
             *rules_for_nobody(self._rules, self._keys),
             *self._first.warnings,
-            *from_fallback,
+            *(warning for fallback in self._fallbacks for warning in fallback.warnings),
         )
 
 
@@ -158,4 +167,5 @@ def _holds_a_key(config: ConfigFile) -> bool:
         any(config.value(key) for key in _KEYS_IN_FILE)
         or holds_key(config.value(KEYS))
         or alias_holds_key(config)
+        or fallback_holds_key(config)
     )

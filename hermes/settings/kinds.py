@@ -150,6 +150,16 @@ def _list_of(read: Callable[[object], str]) -> Callable[[object], tuple[str, ...
     return lambda value: tuple(dict.fromkeys(read(part) for part in _parts(value)))
 
 
+def _some_of(read: Callable[[object], str]) -> Callable[[object], tuple[str, ...]]:
+    def read_some(value: object) -> tuple[str, ...]:
+        found = _list_of(read)(value)
+        if not found:
+            raise ValueError
+        return found
+
+    return read_some
+
+
 def whole_number(least: int, most: int) -> Kind:
     def read(value: object) -> int:
         number = _whole(value)
@@ -191,9 +201,11 @@ def member_of(choices: type[Enum]) -> Kind:
 LINE = Kind("text on one line (in quotes if YAML takes it for something else)", _line)
 PROSE = Kind("text", _text)
 KEY = Kind("text on one line, in quotes", _line, is_secret=True)
+KEYS = Kind("a list of keys, in quotes", _some_of(_line), is_secret=True)
 YES_OR_NO = Kind("true or false", _yes_or_no)
 SECTION = Kind("a section with a name for each", _section, is_secret=True)
 LIST = Kind("a list of sections", _list)
+SECTIONS = Kind("a list of sections", _list, is_secret=True)
 DISCONNECT = Kind(
     "cancel, detach, or grace:<seconds> such as grace:30",
     lambda value: Disconnect.parse(_line(value)),
@@ -216,5 +228,10 @@ VARIABLES = Kind(
 VARIABLE = Kind(
     "the name of an environment variable (not the key itself)",
     lambda value: _matching(_VARIABLE, value),
+    is_secret=True,
+)
+KEY_VARIABLES = Kind(
+    "a list of names of environment variables (not the keys themselves)",
+    _some_of(lambda value: _matching(_VARIABLE, value)),
     is_secret=True,
 )

@@ -7,29 +7,16 @@ dict union, so the precedence is visible where it is decided.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from difflib import get_close_matches
 from typing import Any
 
 from hermes.core.errors import SettingsError
 from hermes.settings.config_yaml import PREFIX, ConfigFile, check_keys
+from hermes.settings.found import Found, Layer
+from hermes.settings.held_keys import held, refuse_two_ways
 from hermes.settings.kinds import read_as
 from hermes.settings.options import HOLDERS, OPTIONS
 from hermes.settings.words import Words
-
-
-@dataclass(frozen=True, slots=True)
-class Found:
-    value: Any
-    source: str
-    """As the user wrote it: `--port`, `API_SERVER_PORT` or `config.yaml: server.port`."""
-
-    def __repr__(self) -> str:
-        # Without the value, which may be a key.
-        return f"Found({self.source!r})"
-
-
-Layer = dict[str, Found]
 
 
 def command_line(overrides: Mapping[str, Any]) -> Layer:
@@ -66,16 +53,7 @@ def file(config: ConfigFile, environ: Mapping[str, str]) -> Layer:
             layer[name] = Found(read_as(option.kind, value, key=source), source)
     for holder, target in HOLDERS.items():
         if holder in layer:
-            layer[target] = _held(layer, holder, target, environ)
+            layer[target] = held(layer[holder], layer.get(target), environ)
+    for section in ("agent", "fallback"):
+        refuse_two_ways(section, layer)
     return layer
-
-
-def _held(layer: Layer, holder: str, target: str, environ: Mapping[str, str]) -> Found:
-    source, variable = layer[holder].source, layer[holder].value
-    if target in layer:
-        raise SettingsError(source, Words("both it and the key itself"), "one of the two")
-    text = environ.get(variable, "").strip()
-    if not text:
-        # Without the name: a key pasted in its place would end up in the error.
-        raise SettingsError(source, Words("a variable that is not set"), "one that holds the key")
-    return Found(read_as(OPTIONS[target].kind, text, key=source), source)

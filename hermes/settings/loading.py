@@ -19,6 +19,8 @@ from hermes.settings.aliases import alias_holders
 from hermes.settings.assembly import Assembly
 from hermes.settings.config_yaml import ConfigFile, read_config
 from hermes.settings.documented import DOCUMENTED
+from hermes.settings.fallbacks import fallback_holders
+from hermes.settings.held_keys import named_variables
 from hermes.settings.model import NOTHING_SET, Settings
 from hermes.settings.named_keys import KEYS, key_holders
 from hermes.settings.options import HOLDERS, OPTIONS
@@ -130,8 +132,10 @@ def _holders(settings: Settings) -> set[str]:
     """The variables that config.yaml names as holders of keys."""
     config = ConfigFile(path=config_file(settings.home), content=settings.raw)
     found = (config.value(OPTIONS[name].config) for name in HOLDERS)
-    named = {str(variable).strip() for variable in found if variable}
-    return named | alias_holders(config) | key_holders(config.value(KEYS))
+    named = {variable for value in found for variable in named_variables(value)}
+    return (
+        named | alias_holders(config) | fallback_holders(config) | key_holders(config.value(KEYS))
+    )
 
 
 def _file_state(path: str) -> FileState:

@@ -17,6 +17,7 @@ from hermes.settings.redaction import names_a_secret
 
 ReasoningEffort = Literal["none", "minimal", "low", "medium", "high", "xhigh"]
 ToolForm = Literal["auto", "default", "mcp", "open_webui", "reasoning", "hidden"]
+KeyStrategy = Literal["fill_first", "round_robin"]
 _A_MOMENT = Disconnect(30.0)
 NOTHING_SET: Mapping[str, Any] = MappingProxyType({})
 
@@ -89,16 +90,22 @@ class ProviderSettings:
     base_url: str = ""
     """Empty for the demo provider only."""
     api_key: str | None = field(default=None, repr=False)
+    """The key that is used first, or the one in use."""
+    api_keys: tuple[str, ...] = field(default=(), repr=False)
+    """Several keys of which each may take over from another; empty when there is one or none."""
+    key_strategy: KeyStrategy = "fill_first"
     api_mode: str = "chat_completions"
     transport: Literal["http", "sdk"] = "http"
     headers: Mapping[str, str] = field(default_factory=lambda: NOTHING_SET, repr=False)
     stale_seconds: float = 180.0
     """A stream that is silent for longer counts as broken."""
+    reasoning_stale_seconds: float = 600.0
+    """The same while a model thinks, and for answers that come in one piece."""
 
     @property
     def secrets(self) -> frozenset[str]:
         named = (value for name, value in self.headers.items() if names_a_secret(name))
-        return frozenset(filter(None, (self.api_key, *named)))
+        return frozenset(filter(None, (self.api_key, *self.api_keys, *named)))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -106,7 +113,8 @@ class AgentSettings:
     """What the agent thinks with, and what it may touch."""
 
     provider: ProviderSettings
-    fallback: ProviderSettings | None = None
+    fallbacks: tuple[ProviderSettings, ...] = ()
+    """Who is asked instead when the provider fails, in this order."""
     workspace: Path
     """The folder the file tools work in, and the terminal's home."""
     reasoning_effort: ReasoningEffort | None = None
@@ -267,6 +275,6 @@ class Settings:
     def secrets(self) -> frozenset[str]:
         """Every configured secret, for the logs to mask."""
         others = [alias.provider for alias in self.models.values()]
-        asked = [self.agent.provider, self.agent.fallback, *others]
-        found = (provider.secrets for provider in asked if provider)
+        asked = [self.agent.provider, *self.agent.fallbacks, *others]
+        found = (provider.secrets for provider in asked)
         return self.listener.secrets.union(*found)

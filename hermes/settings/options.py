@@ -6,13 +6,11 @@ from collections.abc import Mapping
 from types import MappingProxyType
 
 from hermes.settings import kinds
-from hermes.settings.known_providers import API_MODES, KNOWN
 from hermes.settings.option import Option
+from hermes.settings.provider_options import PROVIDER_OPTIONS
 from hermes.settings.run_options import APPROVAL_OPTIONS, RUN_OPTIONS
 
 _SECONDS = kinds.seconds(0, 3600)
-_API_MODE = kinds.one_of(*API_MODES)
-_PROVIDER = kinds.one_of(*KNOWN)
 
 _LISTENER = (
     Option(
@@ -113,114 +111,6 @@ _LISTENER = (
         config="server.strict_params",
         default="false",
         sentence="Whether parameters that have no effect are refused instead of named.",
-    ),
-)
-
-_PROVIDERS = (
-    Option(
-        name="agent.provider",
-        kind=_PROVIDER,
-        config="provider",
-        env="HERMES_PROVIDER",
-        default="the one that has a key or URL, else demo",
-        sentence="Who serves the model.",
-    ),
-    Option(
-        name="agent.model",
-        kind=kinds.LINE,
-        config="model",
-        env="HERMES_MODEL",
-        default="the provider's",
-        sentence="The model to ask.",
-    ),
-    Option(
-        name="agent.base_url",
-        kind=kinds.URL,
-        config="base_url",
-        default="the provider's",
-        sentence="Where the provider is; any OpenAI-compatible endpoint works.",
-    ),
-    Option(
-        name="agent.api_key",
-        kind=kinds.KEY,
-        config="api_key",
-        default="the provider's own variable",
-        sentence="The key for the provider.",
-    ),
-    Option(
-        name="agent.api_key_env",
-        kind=kinds.VARIABLE,
-        config="api_key_env",
-        sentence="The variable that holds the provider's key, instead of `api_key`.",
-    ),
-    Option(
-        name="agent.api_mode",
-        kind=_API_MODE,
-        config="api_mode",
-        env="HERMES_API_MODE",
-        default="the provider's",
-        sentence="The dialect the provider speaks.",
-    ),
-    Option(
-        name="agent.transport",
-        kind=kinds.one_of("http", "sdk"),
-        config="transport",
-        default="http",
-        sentence="The gateway's own HTTP client, or the vendor's SDK.",
-    ),
-    Option(
-        name="agent.headers",
-        kind=kinds.HEADERS,
-        config="headers",
-        sentence="Extra headers for every request to the provider.",
-    ),
-    Option(
-        name="agent.stale_seconds",
-        kind=kinds.seconds(1, 86400),
-        config="stale_seconds",
-        default="180",
-        sentence="A model stream that is silent for longer counts as broken.",
-    ),
-    Option(
-        name="fallback.provider",
-        kind=_PROVIDER,
-        config="fallback.provider",
-        default="the first provider",
-        sentence="Who serves the model when the first provider fails.",
-    ),
-    Option(
-        name="fallback.model",
-        kind=kinds.LINE,
-        config="fallback.model",
-        default="the provider's",
-        sentence="The model to ask then.",
-    ),
-    Option(
-        name="fallback.base_url",
-        kind=kinds.URL,
-        config="fallback.base_url",
-        default="the provider's",
-        sentence="Where the fallback provider is.",
-    ),
-    Option(
-        name="fallback.api_key",
-        kind=kinds.KEY,
-        config="fallback.api_key",
-        default="the provider's own variable",
-        sentence="The key for the fallback provider.",
-    ),
-    Option(
-        name="fallback.api_key_env",
-        kind=kinds.VARIABLE,
-        config="fallback.api_key_env",
-        sentence="The variable that holds that key, instead of `fallback.api_key`.",
-    ),
-    Option(
-        name="fallback.api_mode",
-        kind=_API_MODE,
-        config="fallback.api_mode",
-        default="the provider's",
-        sentence="The dialect the fallback provider speaks.",
     ),
 )
 
@@ -404,7 +294,7 @@ OPTIONS: Mapping[str, Option] = MappingProxyType(
     {
         option.name: option
         for option in _LISTENER
-        + _PROVIDERS
+        + PROVIDER_OPTIONS
         + _AGENT
         + _ATTACHMENTS
         + RUN_OPTIONS
@@ -417,7 +307,9 @@ HOLDERS: Mapping[str, str] = MappingProxyType(
     {
         "listener.key_env": "listener.key",
         "agent.api_key_env": "agent.api_key",
+        "agent.api_keys_env": "agent.api_keys",
         "fallback.api_key_env": "fallback.api_key",
+        "fallback.api_keys_env": "fallback.api_keys",
     }
 )
-"""Options that name the variable in which another option's value is found."""
+"""Options that name the variables in which another option's value is found."""

@@ -14,6 +14,7 @@ from typing import Any
 
 from hermes.core.errors import SettingsError
 from hermes.settings.config_yaml import PREFIX
+from hermes.settings.found import Found, Layer
 from hermes.settings.kinds import KEY, URL, Kind, read_as
 from hermes.settings.known_providers import (
     ANTHROPIC,
@@ -25,16 +26,23 @@ from hermes.settings.known_providers import (
     KnownProvider,
     provider_at,
 )
-from hermes.settings.layers import Found, Layer
 from hermes.settings.model import ProviderSettings
 from hermes.settings.words import NOTHING
 
-BOUND_TO_PROVIDER = ("provider", "model", "base_url", "api_key", "api_mode", "headers")
+BOUND_TO_PROVIDER = (
+    "provider",
+    "model",
+    "base_url",
+    "api_key",
+    "api_keys",
+    "api_mode",
+    "headers",
+)
 """Fields whose value and source only this choice knows: what it left aside does not count."""
 
 _NAMES = ", ".join(KNOWN)
-_AT_THE_SAME_PLACE = ("model", "api_key", "api_mode", "headers")
-_TUNING = ("transport", "headers", "stale_seconds")
+_AT_THE_SAME_PLACE = ("model", "api_key", "api_keys", "key_strategy", "api_mode", "headers")
+_TUNING = ("transport", "headers", "key_strategy", "stale_seconds", "reasoning_stale_seconds")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -51,14 +59,11 @@ def choose(said: Layer, in_file: Layer, environ: Mapping[str, str]) -> Choice:
     return _Chooser("agent", wish, environ).choose()
 
 
-def choose_fallback(in_file: Layer, first: Choice, environ: Mapping[str, str]) -> Choice | None:
-    """The provider for when the first one fails, or None when the file names none."""
-    wish = {name: found for name, found in in_file.items() if name.startswith("fallback.")}
-    if not wish:
-        return None
-    if "fallback.model" not in wish and not _has_endpoint("fallback", wish):
-        raise SettingsError(PREFIX + "fallback.provider", NOTHING, _NAMES)
-    return choose_alias("fallback", wish, first, environ)
+def choose_fallback(section: str, wish: Layer, first: Choice, environ: Mapping[str, str]) -> Choice:
+    """A provider for when the one before it fails. It must differ from the first in something."""
+    if f"{section}.model" not in wish and not _has_endpoint(section, wish):
+        raise SettingsError(f"{PREFIX}{section}.provider", NOTHING, _NAMES)
+    return choose_alias(section, wish, first, environ)
 
 
 def choose_alias(section: str, wish: Layer, first: Choice, environ: Mapping[str, str]) -> Choice:
@@ -70,6 +75,7 @@ def choose_alias(section: str, wish: Layer, first: Choice, environ: Mapping[str,
         choice.settings,
         transport=first.settings.transport,
         stale_seconds=first.settings.stale_seconds,
+        reasoning_stale_seconds=first.settings.reasoning_stale_seconds,
     )
     return replace(choice, settings=tuned)
 
@@ -83,12 +89,18 @@ def _another_model(section: str, wish: Layer, first: Choice) -> Choice:
     if taken and first.settings.provider == DEMO.name:
         # The demo model has no sisters: this can only be meant for somebody else.
         raise SettingsError(f"{PREFIX}{section}.provider", NOTHING, _NAMES)
+    changes = {field: wish[f"{section}.{field}"].value for field in taken}
     return Choice(
-        settings=replace(
-            first.settings, **{field: wish[f"{section}.{field}"].value for field in taken}
-        ),
+        settings=replace(first.settings, **_one_pool(changes)),
         sources={f"{section}.{field}": wish[f"{section}.{field}"].source for field in taken},
     )
+
+
+def _one_pool(changes: dict[str, Any]) -> dict[str, Any]:
+    """Whoever has a key or keys of its own has nothing of the first provider's."""
+    if "api_keys" in changes:
+        return {**changes, "api_key": changes["api_keys"][0]}
+    return {**changes, "api_keys": ()} if "api_key" in changes else changes
 
 
 def _file_part(said: Layer, in_file: Layer, environ: Mapping[str, str]) -> Layer:
@@ -142,11 +154,13 @@ class _Chooser:
         if known is DEMO:
             return self._demo()
         base_url = self._base_url(known)
+        keys = self._take("api_keys") or ()
         settings = ProviderSettings(
             provider=known.name,
             base_url=base_url,
             model=self._model(known, base_url),
-            api_key=self._api_key(known, base_url),
+            api_key=keys[0] if keys else self._api_key(known, base_url),
+            api_keys=keys,
             api_mode=self._take("api_mode") or known.api_mode,
             **self._tuning(),
         )
@@ -159,7 +173,7 @@ class _Chooser:
         return {field: value for field, value in taken.items() if value is not None}
 
     def _demo(self) -> Choice:
-        misplaced = [self._found(field) for field in ("model", "api_key", "base_url")]
+        misplaced = [self._found(field) for field in ("model", "api_key", "api_keys", "base_url")]
         warnings = [
             f"{found.source} has no effect with the built-in demo model: configure a provider, "
             "for example with OPENAI_API_KEY or OPENAI_BASE_URL"
@@ -177,8 +191,11 @@ class _Chooser:
         if base_url:
             self._note("provider", base_url.source)
             return provider_at(base_url.value)
-        if self._found("api_key") and not self._url_variable(OPENAI):
-            raise SettingsError(self._key("provider"), NOTHING, "whose key api_key is: " + _NAMES)
+        for field in ("api_key", "api_keys"):
+            if self._found(field) and not self._url_variable(OPENAI):
+                raise SettingsError(
+                    self._key("provider"), NOTHING, f"whose key {field} is: {_NAMES}"
+                )
         return self._provider_with_variables()
 
     def _provider_with_variables(self) -> KnownProvider:

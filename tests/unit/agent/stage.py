@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from hermes.agent.approving import approver_for
+from hermes.agent.chain import Chain
 from hermes.agent.loop import converse
 from hermes.agent.seams import AgentSeams
 from hermes.agent.stopping import StopSignal
@@ -17,8 +18,9 @@ from hermes.core.messages import Content, Message
 from hermes.core.run_link import RunLink, Steer
 from hermes.core.turn import TurnParameters, TurnResult, Usage
 from hermes.providers.base import dialect_for
+from hermes.providers.health import Health
 from hermes.providers.reply import Reply, ToolCall
-from hermes.settings.model import ApprovalSettings
+from hermes.settings.model import ApprovalSettings, ProviderSettings
 from hermes.tools.base import Tool, ToolContext, ToolProblem, tool
 from hermes.tools.registry import Registry
 from hermes.tools.workspace import Workspace
@@ -134,7 +136,13 @@ class Stage:
         self._context = ToolContext(
             workspace=Workspace(workspace), stop=self.stop.event, report=lambda _line: None
         )
-        self._fallbacks = list(fallbacks)
+        names = ("first", *fallbacks)
+        self.health = Health()
+        self._chain = Chain(
+            [ProviderSettings(provider="custom", model=name) for name in names],
+            self.health,
+            self._adopt,
+        )
         self._model = "first"
         self._record = record
         self._max_iterations = max_iterations
@@ -176,7 +184,7 @@ class Stage:
             count=self._count,
             stop=lambda: self.stop,
             is_interrupted=self.is_interrupted.is_set,
-            use_fallback=self._use_fallback,
+            chain=self._chain,
             max_iterations=self._max_iterations,
             parameters=self._parameters,
             approver=lambda: self._approver,
@@ -203,8 +211,5 @@ class Stage:
     def _count(self, usage: Usage) -> None:
         self.usage += usage
 
-    def _use_fallback(self) -> str | None:
-        if not self._fallbacks:
-            return None
-        self._model = self._fallbacks.pop(0)
-        return self._model
+    def _adopt(self, provider: ProviderSettings) -> None:
+        self._model = provider.model

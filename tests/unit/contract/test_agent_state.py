@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from types import SimpleNamespace
 from typing import Any
 
@@ -10,6 +11,7 @@ import pytest
 from hermes.contract.agent_state import adopt_provider, deliver, opened_client, stream_retries
 from hermes.settings.model import ProviderSettings
 
+FIRST = ProviderSettings(provider="custom", model="first", api_key="key-1")
 FALLBACK = ProviderSettings(provider="custom", model="second", api_mode="anthropic_messages")
 
 
@@ -17,29 +19,28 @@ def agent() -> Any:
     return SimpleNamespace(
         model="first",
         api_mode="chat_completions",
-        _provider=ProviderSettings(provider="custom", model="first"),
-        _fallback=FALLBACK,
+        _provider=FIRST,
         _disable_streaming=True,
     )
 
 
-def test_the_fallback_takes_over_once_and_speaks_its_own_dialect() -> None:
+def test_another_provider_brings_its_model_and_its_dialect() -> None:
     changed = agent()
-    assert adopt_provider(changed, changed._fallback) == "second"
+    adopt_provider(changed, FALLBACK)
     assert vars(changed) == {
         "model": "second",
         "api_mode": "anthropic_messages",
         "_provider": FALLBACK,
-        "_fallback": None,
         "_disable_streaming": False,
     }
-    assert adopt_provider(changed, changed._fallback) is None
 
 
-def test_without_a_fallback_nothing_changes() -> None:
+def test_another_key_changes_nothing_else() -> None:
     changed = agent()
-    assert adopt_provider(changed, None) is None
-    assert vars(changed) == vars(agent())
+    changed.model = "set by an embedder"
+    adopt_provider(changed, replace(FIRST, api_key="key-2"))
+    assert changed._provider.api_key == "key-2"
+    assert (changed.model, changed._disable_streaming) == ("set by an embedder", True)
 
 
 @pytest.mark.parametrize(

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from hermes.contract.configuration import (
     agent_keywords,
-    fallback_from,
     fallback_model,
+    fallbacks_from,
     provider_from,
     provider_keywords,
     reasoning_config,
@@ -29,6 +30,9 @@ PROVIDER = ProviderSettings(
     transport="sdk",
     headers={"X-Team": "a"},
     stale_seconds=7.0,
+    reasoning_stale_seconds=8.0,
+    api_keys=("sk-1", "sk-2"),
+    key_strategy="round_robin",
 )
 
 
@@ -40,13 +44,22 @@ def test_a_provider_survives_the_way_through_the_keywords() -> None:
     assert provider_from("m", provider_keywords(PROVIDER)) == PROVIDER
 
 
-def test_a_fallback_survives_the_way_through_the_keywords(tmp_path: Path) -> None:
-    assert fallback_from(fallback_model(settings(tmp_path, fallback=PROVIDER))) == PROVIDER
+@pytest.mark.parametrize("chain", [(PROVIDER,), (PROVIDER, replace(PROVIDER, model="n"))])
+def test_fallbacks_survive_the_way_through_the_keywords(
+    chain: tuple[ProviderSettings, ...], tmp_path: Path
+) -> None:
+    assert fallbacks_from(fallback_model(settings(tmp_path, fallbacks=chain))) == list(chain)
+
+
+def test_one_fallback_is_told_as_the_contract_knows_it(tmp_path: Path) -> None:
+    told = fallback_model(settings(tmp_path, fallbacks=(PROVIDER,)))
+    assert isinstance(told, dict)
+    assert told["model"] == "m"
 
 
 @pytest.mark.parametrize("nothing", [None, {}])
 def test_no_fallback_stays_none(nothing: dict[str, str] | None, tmp_path: Path) -> None:
-    assert fallback_from(nothing) is None
+    assert fallbacks_from(nothing) == []
     assert fallback_model(settings(tmp_path)) is None
 
 

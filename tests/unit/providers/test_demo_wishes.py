@@ -171,6 +171,6 @@ def test_a_tool_call_over_its_limit_is_not_made() -> None:
     assert said["finish_reason"] == "length"
 
 
-def test_what_a_refused_image_means_is_known_and_waiting_does_not_help() -> None:
+def test_what_a_refused_image_means_is_known() -> None:
     failure = classify(ProviderError(answers.NO_IMAGES, code="images_unsupported"))
-    assert (failure.kind, failure.is_retryable) == (FailureKind.IMAGES_UNSUPPORTED, False)
+    assert failure.kind is FailureKind.IMAGES_UNSUPPORTED

@@ -83,23 +83,23 @@ KINDS: list[tuple[BaseException, FailureKind]] = [
     (sdk_error("Invalid model configuration."), FailureKind.UNKNOWN),
     (sdk_status(503, "busy"), FailureKind.OVERLOADED),
     (RuntimeError("surprise"), FailureKind.UNKNOWN),
+    # The code is believed where the status says something else.
+    (refused(429, "Sorry.", "insufficient_quota"), FailureKind.BILLING),
+    (refused(400, "Sorry.", "context_length_exceeded"), FailureKind.CONTEXT_OVERFLOW),
+    (refused(400, "Sorry.", "rate_limit_exceeded"), FailureKind.BAD_REQUEST),
+    # A quota that fills up again is no bill.
+    (
+        refused(429, "You exceeded your current quota. Please retry in 7.5s."),
+        FailureKind.RATE_LIMITED,
+    ),
+    (refused(500, "the request exceeds the available context size"), FailureKind.CONTEXT_OVERFLOW),
+    (refused(529, "Overloaded"), FailureKind.OVERLOADED),
 ]
 
 
 @pytest.mark.parametrize(("error", "kind"), KINDS, ids=lambda value: repr(value)[:60])
 def test_errors_are_told_apart(error: BaseException, kind: FailureKind) -> None:
     assert classify(error).kind is kind
-
-
-def test_only_what_waiting_can_cure_is_retryable() -> None:
-    retryable = {kind for error, kind in KINDS if classify(error).is_retryable}
-    assert retryable == {
-        FailureKind.RATE_LIMITED,
-        FailureKind.OVERLOADED,
-        FailureKind.NETWORK,
-        FailureKind.STALLED,
-        FailureKind.GARBLED,
-    }
 
 
 @pytest.mark.parametrize(
@@ -166,6 +166,27 @@ def test_how_long_to_wait_until_a_date() -> None:
 
 def test_the_wait_of_an_sdk_error_is_read_from_its_response() -> None:
     assert classify(sdk_status(429, "slow", **{"Retry-After": "4"})).retry_after == 4.0
+
+
+@pytest.mark.parametrize(
+    ("words", "seconds"),
+    [
+        ("Rate limit reached. Please try again in 1.5s.", 1.5),
+        ("Please try again in 20ms.", 0.02),
+        ("Please try again in 6m0s. Visit us.", 360.0),
+        ("Please try again in 2m.", 120.0),
+        ("Please retry in 7.25s", 7.25),
+        ("Please try again in a moment.", None),
+        ("Please try again later.", None),
+    ],
+)
+def test_how_long_to_wait_is_also_read_from_the_words(words: str, seconds: float | None) -> None:
+    assert classify(refused(429, words)).retry_after == seconds
+
+
+def test_the_header_wins_over_the_words() -> None:
+    error = RefusedByProvider("Try again in 9s.", status_code=429, retry_after=1.0)
+    assert classify(error).retry_after == 1.0
 
 
 @pytest.mark.parametrize(

@@ -91,7 +91,7 @@ def test_every_field_of_the_settings_has_an_option() -> None:
             name for name in names if name.startswith(f"{section}.")
         }
     fields = {*dataclasses.fields(AgentSettings), *dataclasses.fields(ProviderSettings)}
-    agent = {f"agent.{field.name}" for field in fields} - {"agent.fallback"}
+    agent = {f"agent.{field.name}" for field in fields} - {"agent.fallbacks"}
     # Read by the door `hermes_cli.tools_config` from the parsed file.
     agent.add("agent.api_server_toolsets")
     assert agent == {name for name in names if name.startswith("agent.")}
@@ -117,7 +117,13 @@ def test_documented_defaults_are_the_real_ones(tmp_path: Path) -> None:
         if isinstance(value, int | float):
             shown = str(value).lower() if isinstance(value, bool) else f"{value:.15g}"
             assert option.default == shown, name
-        elif value and name in ("listener.host", "log.level", "log.format", "agent.transport"):
+        elif value and name in (
+            "listener.host",
+            "log.level",
+            "log.format",
+            "agent.transport",
+            "agent.key_strategy",
+        ):
             assert option.default == value, name
         elif section in ("runs", "approvals") and value != ():
             assert option.default == str(getattr(value, "value", value)), name

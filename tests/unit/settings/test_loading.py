@@ -49,6 +49,7 @@ api_mode: codex_responses
 transport: sdk
 headers: {X-Team: blue}
 stale_seconds: 30
+reasoning_stale_seconds: 90
 fallback: {model: other, base_url: "http://localhost:1/v1", api_key: other-key}
 agent: {reasoning_effort: none, max_iterations: 7, system_prompt: "Be brief.\\n", threads: 3}
 tools: {toolsets: [files], confine: false, workspace: project, terminal_env: [LANG_X]}
@@ -90,14 +91,18 @@ platforms: {api_server: {toolsets: []}}
             transport="sdk",
             headers={"X-Team": "blue"},
             stale_seconds=30.0,
+            reasoning_stale_seconds=90.0,
         ),
-        fallback=ProviderSettings(
-            provider="custom",
-            model="other",
-            base_url="http://localhost:1/v1",
-            api_key="other-key",
-            transport="sdk",
-            stale_seconds=30.0,
+        fallbacks=(
+            ProviderSettings(
+                provider="custom",
+                model="other",
+                base_url="http://localhost:1/v1",
+                api_key="other-key",
+                transport="sdk",
+                stale_seconds=30.0,
+                reasoning_stale_seconds=90.0,
+            ),
         ),
         reasoning_effort="none",
         max_iterations=7,
@@ -300,7 +305,7 @@ server: {key: hunter2-c}
 """)
     found = load_settings(environ=environ | {"OTHER": "hunter2-d"})
     assert found.secrets == {"hunter2-a", "hunter2-b", "hunter2-c", "hunter2-d"}
-    parts = (found, found.listener, found.agent, found.agent.provider, found.agent.fallback)
+    parts = (found, found.listener, found.agent, found.agent.provider, found.agent.fallbacks)
     for shown in (*map(repr, parts), *map(str, parts), repr(found.sources), repr(found.warnings)):
         assert "hunter2" not in shown
 

@@ -188,8 +188,8 @@ def test_a_fallback_with_only_a_model_stays_at_the_provider(
 ) -> None:
     write_config("provider: openai\nfallback: {model: small}\n")
     found = load_settings(environ=environ | KEYS)
-    assert found.agent.fallback is not None
-    assert (found.agent.fallback.model, found.agent.fallback.api_key) == ("small", "k-openai")
+    (fallback,) = found.agent.fallbacks
+    assert (fallback.model, fallback.api_key) == ("small", "k-openai")
     assert found.sources["fallback.model"] == "config.yaml: fallback.model"
 
 
@@ -197,7 +197,7 @@ def test_a_fallback_at_another_provider_brings_its_own_key(
     environ: dict[str, str], write_config: WriteConfig
 ) -> None:
     write_config("provider: openai\nheaders: {X-Team: blue}\nfallback: {provider: anthropic}\n")
-    assert load_settings(environ=environ | KEYS).agent.fallback == ANTHROPIC
+    assert load_settings(environ=environ | KEYS).agent.fallbacks == (ANTHROPIC,)
 
 
 @pytest.mark.parametrize(
