@@ -17,7 +17,7 @@ from hermes.agent import asking
 from hermes.agent.approving import approver_for
 from hermes.agent.chain import Chain
 from hermes.agent.clients import BackgroundClients, open_client
-from hermes.agent.cooperation import Cooperative, is_unaltered, none_blocks
+from hermes.agent.cooperation import Cooperative, OwnMethods, none_blocks
 from hermes.agent.delegating import run_errand
 from hermes.agent.desk import Desk
 from hermes.agent.equipment import BARE, Equipment
@@ -220,7 +220,7 @@ class AIAgent(Cooperative):
         return (
             self._anthropic_client is None
             and none_blocks(self._chain.providers)
-            and is_unaltered(self, _OWN_METHODS)
+            and _OWN_METHODS.are_unaltered_on(self)
         )
 
     # --- what an embedder may replace ---------------------------------------------------------
@@ -396,15 +396,15 @@ class AIAgent(Cooperative):
         )
 
 
-_OWN_METHODS = {
-    name: getattr(AIAgent, name)
-    for name in (
+_OWN_METHODS = OwnMethods(
+    AIAgent,
+    (
         "run_conversation",
         "_create_request_openai_client",
         "_close_request_openai_client",
         "_interruptible_streaming_api_call",
         "_interruptible_api_call",
         "_run_codex_create_stream_fallback",
-    )
-}
+    ),
+)
 """What could block if somebody replaced it."""

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
-from typing import Any
+from collections.abc import Iterable, Sequence
+from operator import attrgetter
 
 from hermes.settings.model import ProviderSettings
 
@@ -15,10 +15,18 @@ class Cooperative:
         return False
 
 
-def is_unaltered(agent: object, own: Mapping[str, Any]) -> bool:
-    """Whether nobody replaced any of the methods `own`: a stranger's code may block anywhere."""
-    kind, state = type(agent), vars(agent)
-    return all(getattr(kind, name) is method and name not in state for name, method in own.items())
+class OwnMethods:
+    """The methods of a class as they were written: a stranger's code may block anywhere."""
+
+    def __init__(self, kind: type, names: Sequence[str]) -> None:
+        self._names = frozenset(names)
+        # Asked for every turn, so without a loop of our own.
+        self._of = attrgetter(*names)
+        self._own = self._of(kind)
+
+    def are_unaltered_on(self, agent: object) -> bool:
+        """Whether nobody replaced any of them, neither on the object nor on its class."""
+        return self._names.isdisjoint(vars(agent)) and self._of(type(agent)) == self._own
 
 
 def none_blocks(providers: Iterable[ProviderSettings]) -> bool:

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import hashlib
-import secrets
+from os import urandom
 
 
 def new_id(prefix: str) -> str:
     """A fresh, unguessable id such as `resp_6f0c…` (96 random bits)."""
-    return prefix + secrets.token_hex(12)
+    return prefix + urandom(12).hex()
 
 
 def derived_id(prefix: str, seed: str, number: int) -> str:

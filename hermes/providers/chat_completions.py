@@ -9,6 +9,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from hermes.core.errors import ProviderError
+from hermes.core.tool_definitions import ToolDefinitions
 from hermes.core.turn import AnswerFormat, Usage
 from hermes.providers.chat_messages import API_MODE, worded_messages
 from hermes.providers.fields import (
@@ -113,7 +114,8 @@ def _tools(prompt: Prompt) -> dict[str, Any]:
     """The tools and how to choose among them; `auto` is what models do anyway."""
     choice = None if prompt.tool_choice == "auto" else prompt.tool_choice
     chosen = {"tool_choice": choice, "parallel_tool_calls": prompt.parallel_tool_calls}
-    return {"tools": list(prompt.tools), **asked_for(chosen)}
+    tools = prompt.tools if isinstance(prompt.tools, ToolDefinitions) else list(prompt.tools)
+    return {"tools": tools, **asked_for(chosen)}
 
 
 def _sampling(prompt: Prompt) -> dict[str, Any]:

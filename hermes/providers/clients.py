@@ -11,11 +11,11 @@ from typing import Any
 
 from hermes.core.errors import Interrupted
 from hermes.providers import anthropic, chat_completions, responses
+from hermes.providers.bodies import encode_body
 from hermes.providers.connection import Answer
 from hermes.providers.driven_stream import DrivenStream as DrivenStream
 from hermes.providers.driven_stream import Wire
 from hermes.providers.endpoint import Endpoint as Endpoint
-from hermes.providers.fields import encode_json
 from hermes.providers.http_call import HttpCall, read_answer
 from hermes.providers.loop_call import LoopCall
 from hermes.providers.loop_thread import LoopThread as LoopThread
@@ -187,6 +187,6 @@ class _Calls:
             way=way_to(self._endpoint, path, extra_headers)
             if extra_headers
             else self._clients.way(self._endpoint, path),
-            body=encode_json({**body, **extra_body} if extra_body else body),
+            body=encode_body({**body, **extra_body} if extra_body else body),
             patience=patience,
         )

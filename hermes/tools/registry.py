@@ -10,6 +10,7 @@ from types import ModuleType
 from typing import Any
 
 from hermes.core.errors import SettingsError
+from hermes.core.tool_definitions import ToolDefinitions
 from hermes.tools import builtin
 from hermes.tools.arguments import fit_arguments
 from hermes.tools.base import Tool, ToolContext, ToolProblem
@@ -39,7 +40,7 @@ class Registry:
             known[tool.name] = tool
         self._tools = known
         self._missing = dict(missing or {})
-        self._schemas = [_definition(tool) for tool in known.values()]
+        self._schemas = ToolDefinitions(_definition(tool) for tool in known.values())
 
     @classmethod
     def builtin(cls) -> Registry:
