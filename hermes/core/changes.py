@@ -10,14 +10,20 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FileState:
-    """A file at one moment."""
+    """A file, a link or a folder at one moment."""
 
     digest: str | None
-    """SHA-256 of its bytes, or of where a link leads; None: too large to be kept."""
+    """SHA-256 of its bytes, or of where a link leads; None: of a folder, or not kept."""
     mode: int
     """The permission bits."""
     size: int
     is_link: bool = False
+    is_folder: bool = False
+
+    @property
+    def is_known(self) -> bool:
+        """Whether two equal states are sure to be the same content."""
+        return self.digest is not None or self.is_folder
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -30,3 +36,5 @@ class FileChange:
     """None: there was none."""
     after: FileState | None
     """None: there is none any more."""
+    is_sure: bool = True
+    """False: another run worked in the same folder at the same time, so it may have been that."""

@@ -85,6 +85,8 @@ class FilesChanged:
 
     call_id: str
     changes: tuple[FileChange, ...]
+    root: str = ""
+    """The workspace it worked in; empty: unknown."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -97,6 +99,8 @@ class CommandRan:
     exit_code: int | None
     """Negative: the signal that ended it. None: nobody knows."""
     seconds: float
+    untracked: str | None = None
+    """Why it is not known which files it changed; None: it is."""
 
 
 @dataclass(frozen=True, slots=True)

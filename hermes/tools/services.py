@@ -7,7 +7,12 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from hermes.core.shadow import ChangeRecorder
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Services:
     """Made once per process."""
+
+    changes: ChangeRecorder | None = None
+    """Keeps what files were before tools changed them; None: nobody does."""

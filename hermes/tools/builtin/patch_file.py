@@ -11,6 +11,7 @@ from hermes.tools.edits import Lines, find_all, unified_diff
 from hermes.tools.output import one_line, size_text
 from hermes.tools.problem import explained
 from hermes.tools.reading import open_text
+from hermes.tools.tracking import tracked_file
 from hermes.tools.writing import replace_file
 
 _LARGEST = 10_000_000
@@ -40,7 +41,7 @@ def patch_file(
         raise ToolProblem(_nothing_found(context, shown, content, old))
     if len(places) > 1 and not replace_all:
         raise ToolProblem(_ambiguous(shown, content, places))
-    with explained(f"write {shown}"):
+    with explained(f"write {shown}"), tracked_file(context, place):
         replace_file(place, content.replace(old, new))
     return unified_diff(shown, content, old, new)
 

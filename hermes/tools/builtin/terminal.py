@@ -16,6 +16,7 @@ from hermes.tools.output import one_line
 from hermes.tools.problem import explained
 from hermes.tools.process import Command, Ending, Finished, run_command
 from hermes.tools.schema import Between
+from hermes.tools.tracking import tracked_command
 
 _LONGEST = 600
 _LONGEST_COMMAND = 30_000  # characters; systems refuse arguments over 128 kB
@@ -45,8 +46,12 @@ def terminal(
         timeout=timeout,
     )
     try:
-        with explained("start the command"):
+        with (
+            explained("start the command"),
+            tracked_command(context, command, prepared.directory) as running,
+        ):
             finished = run_command(prepared, context.stop, _progress(context.report))
+            running.exit_code = finished.exit_code
     except ValueError as error:
         raise ToolProblem("The command contains characters that no command can have.") from error
     return f"{finished.output.rstrip() or '(no output)'}\n[{_ending(finished, timeout)}]"

@@ -6,6 +6,7 @@ from typing import Annotated
 
 from hermes.tools.base import ToolContext, ToolProblem, tool
 from hermes.tools.problem import explained
+from hermes.tools.tracking import tracked_file
 from hermes.tools.writing import create_folders, replace_file
 
 
@@ -29,8 +30,9 @@ def write_file(
         if place.is_dir():
             raise ToolProblem(f"{shown} is a directory; give the path of a file.")
         is_new = not place.exists()
-        create_folders(place.parent)
-        replace_file(place, encoded)
+        with tracked_file(context, place):
+            create_folders(place.parent)
+            replace_file(place, encoded)
     lines = len(content.split("\n")) - (content.endswith("\n") or not content)
     done = "Created" if is_new else "Replaced"
     return f"{done} {shown}: {len(encoded):,} bytes, {lines:,} lines."

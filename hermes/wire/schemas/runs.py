@@ -77,12 +77,15 @@ _FILE_STATE = or_null(
             "mode": integer(0),
             "size": integer(0),
             "is_link": boolean(),
+            "is_folder": boolean(),
         }
     )
 )
 
 SCHEMAS: dict[str, Schema] = {
-    "FileChange": record({"path": _NAME, "before": _FILE_STATE, "after": _FILE_STATE}),
+    "FileChange": record(
+        {"path": _NAME, "before": _FILE_STATE, "after": _FILE_STATE, "is_sure": boolean()}
+    ),
     "Approval": record(
         {
             "id": _NAME,
@@ -161,7 +164,8 @@ SCHEMAS: dict[str, Schema] = {
         ),
         _event(constant("notice"), {"code": string(), "message": string()}),
         _event(
-            constant("files.changed"), {"call_id": string(), "changes": list_of(ref("FileChange"))}
+            constant("files.changed"),
+            {"call_id": string(), "changes": list_of(ref("FileChange")), "root": string()},
         ),
         _event(
             constant("command.ran"),
@@ -171,6 +175,7 @@ SCHEMAS: dict[str, Schema] = {
                 "directory": string(),
                 "exit_code": or_null(integer()),
                 "seconds": number(0),
+                "untracked": or_null(string()),
             },
         ),
         _event(constant("delegate.event"), {"call_id": string(), "event": OBJECT}),

@@ -146,13 +146,22 @@ calls = st.builds(
     parameters=parameters,
 )
 file_states = st.builds(
-    FileState, digest=maybe(texts), mode=numbers, size=numbers, is_link=st.booleans()
+    FileState,
+    digest=maybe(texts),
+    mode=numbers,
+    size=numbers,
+    is_link=st.booleans(),
+    is_folder=st.booleans(),
 )
 file_changes = st.builds(
-    FileChange, path=texts, before=maybe(file_states), after=maybe(file_states)
+    FileChange,
+    path=texts,
+    before=maybe(file_states),
+    after=maybe(file_states),
+    is_sure=st.booleans(),
 )
 deeds = st.one_of(
-    st.builds(FilesChanged, texts, tuples(file_changes)),
+    st.builds(FilesChanged, texts, tuples(file_changes), texts),
     st.builds(
         CommandRan,
         call_id=texts,
@@ -160,6 +169,7 @@ deeds = st.one_of(
         directory=texts,
         exit_code=maybe(numbers),
         seconds=floats,
+        untracked=maybe(texts),
     ),
 )
 lasting_events = st.one_of(
