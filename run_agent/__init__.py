@@ -167,6 +167,7 @@ class AIAgent(Cooperative):
         self.parameters = parameters or TurnParameters()
         self.approvals = approvals
         self.run_link = run_link
+        self.run_id = run_id_of(run_link)
         self.equipment = equipment
         self.is_sub_agent = False
         self._session_db = session_db
@@ -346,7 +347,7 @@ class AIAgent(Cooperative):
                 owner=self.parameters.owner,
                 session_id=self.session_id,
                 session_key=self.gateway_session_key,
-                run_id=run_id_of(self.run_link),
+                run_id=self.run_id,
             ),
             services=self.equipment.toolbox.services,
             emit=self._emit,

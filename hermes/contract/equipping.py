@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from hermes.agent.equipment import Equipment
+from hermes.contract.equipping_shadow import shadow_for
 from hermes.settings.model import Settings
 from hermes.tools.services import Services
 from hermes.tools.toolbox import Toolbox
@@ -16,7 +17,9 @@ class Workshop:
     def __init__(self, settings: Callable[[], Settings]) -> None:
         """`settings` are asked for when something is used for the first time, not before."""
         self._settings = settings
-        self.equipment = Equipment(toolbox=Toolbox(Services()))
+        self.shadow = shadow_for(settings)
+        self.equipment = Equipment(toolbox=Toolbox(Services(changes=self.shadow)))
 
     def close(self) -> None:
         """May block. Nothing of the equipment is used afterwards."""
+        self.shadow.close()

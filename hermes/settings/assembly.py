@@ -24,6 +24,7 @@ from hermes.settings.model import (
     Settings,
 )
 from hermes.settings.named_keys import KEYS, holds_key, read_keys, refuse_shared_keys
+from hermes.settings.receipt_options import RECEIPT_OPTIONS, ReceiptSettings
 from hermes.settings.run_options import RUN_OPTIONS
 
 _LISTENER = (
@@ -53,6 +54,7 @@ _AGENT = (
 _FETCH = ("allow_http", "allow_private", "max_bytes", "timeout_seconds")
 _FILES = ("max_bytes", "max_total_bytes", "expire_days", "max_pages", "max_characters")
 _RUNS = tuple(option.name.removeprefix("runs.") for option in RUN_OPTIONS)
+_RECEIPTS = tuple(option.name.removeprefix("receipts.") for option in RECEIPT_OPTIONS)
 _KEYS_IN_FILE = (
     "api_key",
     "api_keys",
@@ -93,6 +95,7 @@ class Assembly:
             fetch=FetchSettings(**self._values("fetch", _FETCH)),
             files=FileSettings(**self._values("files", _FILES)),
             sessions=SessionSettings(**self._values("sessions", ("compact_after_messages",))),
+            receipts=ReceiptSettings(**self._values("receipts", _RECEIPTS)),
             runs=RunSettings(**self._values("runs", _RUNS)),
             approvals=ApprovalSettings(
                 **self._values("approvals", ("mode", "timeout_seconds")),

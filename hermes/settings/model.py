@@ -13,6 +13,7 @@ from types import MappingProxyType
 from typing import Any, Literal
 
 from hermes.core.runs import CANCEL, Disconnect, RunRetention, WhenBusy
+from hermes.settings.receipt_options import ReceiptSettings
 from hermes.settings.redaction import names_a_secret
 
 ReasoningEffort = Literal["none", "minimal", "low", "medium", "high", "xhigh"]
@@ -261,6 +262,7 @@ class Settings:
     sessions: SessionSettings = field(default_factory=SessionSettings)
     approvals: ApprovalSettings = field(default_factory=ApprovalSettings)
     runs: RunSettings = field(default_factory=RunSettings)
+    receipts: ReceiptSettings = field(default_factory=ReceiptSettings)
     profile: str = "default"
     models: Mapping[str, AliasSettings] = field(default_factory=lambda: NOTHING_SET)
     """The models that clients may ask for beside the agent, by name."""

@@ -8,6 +8,7 @@ from types import MappingProxyType
 from hermes.settings import kinds
 from hermes.settings.option import Option
 from hermes.settings.provider_options import PROVIDER_OPTIONS
+from hermes.settings.receipt_options import RECEIPT_OPTIONS
 from hermes.settings.run_options import APPROVAL_OPTIONS, RUN_OPTIONS
 
 _SECONDS = kinds.seconds(0, 3600)
@@ -299,6 +300,7 @@ OPTIONS: Mapping[str, Option] = MappingProxyType(
         + _ATTACHMENTS
         + RUN_OPTIONS
         + APPROVAL_OPTIONS
+        + RECEIPT_OPTIONS
         + _REST
     }
 )

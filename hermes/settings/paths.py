@@ -46,6 +46,11 @@ def run_db(home: Path) -> Path:
     return home / "runs.db"
 
 
+def shadow_db(home: Path) -> Path:
+    """What files were before tools changed them."""
+    return home / "shadow" / "shadow.db"
+
+
 def status_file(home: Path) -> Path:
     return home / "gateway_state.json"
 
