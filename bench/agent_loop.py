@@ -21,11 +21,11 @@ from bench.outcomes import Announce, Effort, Numbers, Outcome, Pair
 from bench.processes import running
 from bench.servers import upstream
 from bench.tool_calls import ANSWER, PATH, model_name
+from hermes.core.tokens import estimate_tokens
 from hermes.providers.clients import HttpClients, LoopThread
 from hermes.tools.base import ToolContext
 from hermes.tools.builtin.read_file import read_file
 from hermes.tools.workspace import Workspace
-from hermes.wire.token_estimate import estimate_tokens
 from run_agent import AIAgent
 
 _TURNS_IN_A_ROUND = 10

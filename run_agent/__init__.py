@@ -42,6 +42,7 @@ from hermes.contract.configuration import (
     provider_from,
     reasoning_effort,
 )
+from hermes.contract.contexts import context_seams
 from hermes.contract.results import result_to_dict
 from hermes.contract.sub_agents import run_id_of, sub_seams
 from hermes.core.events import Event, ToolProgress
@@ -91,6 +92,7 @@ class AIAgent(Cooperative):
         headers: Mapping[str, str] | None = None,
         stale_seconds: float | None = None,
         reasoning_stale_seconds: float | None = None,
+        context_window: int | None = None,
         reasoning_config: Mapping[str, Any] | None = None,
         fallback_model: Fallback = None,
         enabled_toolsets: Collection[str] | None = None,
@@ -136,6 +138,7 @@ class AIAgent(Cooperative):
                 "headers": headers,
                 "stale_seconds": stale_seconds,
                 "reasoning_stale_seconds": reasoning_stale_seconds,
+                "context_window": context_window,
             },
         )
         self._chain = Chain(
@@ -330,6 +333,7 @@ class AIAgent(Cooperative):
             ),
             link=self.run_link,
             take_question=desk.take_question,
+            context=context_seams(self),
             usage_beside=desk.usage_beside,
             patience=self.equipment.patience,
             meter=self.equipment.meter,

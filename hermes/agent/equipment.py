@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
+from hermes.agent.context import Contexts
 from hermes.agent.patience import Patience
 from hermes.core.metrics import UNMETERED, Meter
 from hermes.providers.health import Health
@@ -20,6 +21,8 @@ class Equipment:
     """Which providers and keys need a rest."""
     patience: Patience = field(default_factory=Patience)
     meter: Meter = UNMETERED
+    contexts: Contexts = field(default_factory=Contexts)
+    """What is known of the models' windows, and of conversations that were made to fit."""
 
 
 BARE = Equipment()

@@ -12,6 +12,7 @@ from dataclasses import replace
 from functools import partial
 
 from hermes.agent.answer_format import MOST_REPAIRS, correction, fault_of, without_fence
+from hermes.agent.fitting import explained, fitted, learnt, made_room
 from hermes.agent.offering import divided, offer
 from hermes.agent.resuming import answered_calls_in, open_calls, replies_in
 from hermes.agent.retrying import ask_patiently
@@ -177,13 +178,18 @@ def _ask(seams: AgentSeams, turn: TurnState, tokens_left: int | None) -> Reply:
     if seams.is_interrupted():
         raise Interrupted("The turn was interrupted.")
     turn.api_calls += 1
-    reply = ask_patiently(
-        seams,
-        lambda: seams.dialect().request(_prompt(seams, turn, tokens_left)),
-        on_fallback=turn.change_provider,
-    )
+    try:
+        reply = ask_patiently(
+            seams,
+            lambda: seams.dialect().request(_prompt(seams, turn, tokens_left)),
+            on_fallback=turn.change_provider,
+            compress=lambda failure: made_room(seams, turn, failure.message),
+        )
+    except ProviderError as error:
+        raise explained(seams, turn, error) from error
     if reply.usage is not None:
         _count(seams, turn, reply.usage)
+        learnt(seams, turn, reply.usage)
     return with_distinct_ids(reply, turn.messages) if reply.tool_calls else reply
 
 
@@ -251,10 +257,10 @@ def _checked(
 def _prompt(seams: AgentSeams, turn: TurnState, tokens_left: int | None) -> Prompt:
     parameters = seams.parameters
     offered = offer(seams.registry.schemas(), parameters.client_tools)
-    return Prompt(
+    prompt = Prompt(
         model=seams.model(),
         system=seams.system_prompt(),
-        messages=[*messages.settle_open_calls(turn.messages), *turn.corrections],
+        messages=[*turn.told(), *turn.corrections],
         tools=offered.tools,
         tool_choice=offered.choice,
         parallel_tool_calls=offered.parallel,
@@ -264,6 +270,7 @@ def _prompt(seams: AgentSeams, turn: TurnState, tokens_left: int | None) -> Prom
         reasoning_effort=seams.reasoning_effort,
         answer_format=parameters.answer_format,
     )
+    return fitted(seams, turn, prompt)
 
 
 def _keep_reply(seams: AgentSeams, turn: TurnState, reply: Reply) -> None:

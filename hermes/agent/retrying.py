@@ -20,15 +20,19 @@ MOST_WAYS_TO_ASK = 2
 
 
 def ask_patiently(
-    seams: AgentSeams, request: Callable[[], dict[str, Any]], on_fallback: Callable[[], None]
+    seams: AgentSeams,
+    request: Callable[[], dict[str, Any]],
+    on_fallback: Callable[[], None],
+    compress: Callable[[Failure], bool] = lambda _failure: False,
 ) -> Reply:
     """A reply, or `ProviderError` with a message for the user, or `Interrupted`.
 
     `request` is worded anew for every try: the model, its dialect or the history may be others by
-    then. `on_fallback` is called when another provider goes on.
+    then. `on_fallback` is called when another provider goes on; `compress` makes what is asked
+    smaller, or says that it cannot be.
     """
     seams.chain.begin_call()
-    rescue = _Rescue(seams, on_fallback)
+    rescue = _Rescue(seams, on_fallback, compress)
     while True:
         try:
             reply = _not_empty(seams.ask(request()))
@@ -55,9 +59,15 @@ def _not_empty(reply: Reply) -> Reply:
 class _Rescue:
     """What has been tried for one call, and what is next."""
 
-    def __init__(self, seams: AgentSeams, on_fallback: Callable[[], None]) -> None:
+    def __init__(
+        self,
+        seams: AgentSeams,
+        on_fallback: Callable[[], None],
+        compress: Callable[[Failure], bool],
+    ) -> None:
         self._seams = seams
         self._on_fallback = on_fallback
+        self._make_smaller = compress
         self._attempt = 1
         """Of the provider and key that are asked now."""
         self._ways_refused = 0
@@ -133,7 +143,7 @@ class _Rescue:
 
     def _compress(self, failure: Failure) -> bool:
         """Whoever makes the conversation shorter tells of it."""
-        if self._has_compressed or not self._seams.compress():
+        if self._has_compressed or not self._make_smaller(failure):
             return False
         self._has_compressed = True
         self._count(Remedy.COMPRESS, failure, self._seams.chain.current)

@@ -12,6 +12,7 @@ from typing import Any
 
 from hermes.agent.approving import Approver
 from hermes.agent.chain import Chain
+from hermes.agent.context import ContextSeams
 from hermes.agent.patience import Patience
 from hermes.agent.stopping import StopSignal
 from hermes.core.events import Emit
@@ -78,10 +79,10 @@ class AgentSeams:
     """None: nobody keeps this turn, and nobody can speak to the agent while it works."""
     take_question: Callable[[], str | None] = lambda: None
     """What a tool has to ask the user, once; the turn ends with it."""
+    context: ContextSeams | None = None
+    """Keeps prompts within the model's window; None: they are sent however long they are."""
     usage_beside: Callable[[], Usage] = Usage
     """What sub-agents have used since it was asked last."""
-    compress: Callable[[], bool] = lambda: False
-    """Make the prompt smaller; False when it cannot be."""
     patience: Patience = field(default_factory=Patience)
     meter: Meter = UNMETERED
     is_watched: Callable[[], bool] = lambda: False

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
+from hermes.agent.context import Telling
 from hermes.core.approvals import ApprovalRequest
-from hermes.core.messages import Message
+from hermes.core.messages import Message, settle_open_calls
 from hermes.core.turn import Failure, Outcome, TurnResult, Usage
 from hermes.providers.reply import ToolCall
 
@@ -23,6 +24,15 @@ class TurnState:
     tool_calls: int = 0
     corrections: list[Message] = field(default_factory=list)
     """Said to the model about answers that could not be used; not kept."""
+    telling: Telling = field(default_factory=Telling)
+
+    def settled(self) -> list[Message]:
+        """The messages as a provider takes them: every call has its answer."""
+        return settle_open_calls(self.messages)
+
+    def told(self) -> list[Message]:
+        """What the model is told of them; all of them, unless they were too long for it."""
+        return self.telling.shortened.followed_by(self.settled())
 
     def change_provider(self) -> None:
         """Another provider goes on, in a call of its own."""
@@ -30,11 +40,11 @@ class TurnState:
         self.forget_replays()
 
     def forget_replays(self) -> None:
-        """What one provider wants to see again means nothing to another."""
-        self.messages = [
-            {key: value for key, value in message.items() if key != "replay"}
-            for message in self.messages
-        ]
+        """What one provider wants to see again, and how much it took, mean nothing to another."""
+        self.messages = _without_replays(self.messages)
+        shortened = self.telling.shortened
+        told = tuple(_without_replays(shortened.told))
+        self.telling = Telling(replace(shortened, told=told))
 
     def ended(
         self,
@@ -57,3 +67,9 @@ class TurnState:
             usage=self.usage,
             api_calls=self.api_calls,
         )
+
+
+def _without_replays(messages: Sequence[Message]) -> list[Message]:
+    return [
+        {key: value for key, value in message.items() if key != "replay"} for message in messages
+    ]

@@ -35,6 +35,7 @@ def provider_keywords(provider: ProviderSettings) -> dict[str, Any]:
         "headers": provider.headers,
         "stale_seconds": provider.stale_seconds,
         "reasoning_stale_seconds": provider.reasoning_stale_seconds,
+        "context_window": provider.context_window,
     }
 
 

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+from hermes.agent.context import Contexts
 from hermes.agent.equipment import Equipment
+from hermes.contract.contexts import rules_from
 from hermes.contract.equipping_shadow import shadow_for
 from hermes.settings.model import Settings
 from hermes.tools.services import Services
@@ -18,7 +20,10 @@ class Workshop:
         """`settings` are asked for when something is used for the first time, not before."""
         self._settings = settings
         self.shadow = shadow_for(settings)
-        self.equipment = Equipment(toolbox=Toolbox(Services(changes=self.shadow)))
+        self.equipment = Equipment(
+            toolbox=Toolbox(Services(changes=self.shadow)),
+            contexts=Contexts(lambda: rules_from(settings())),
+        )
 
     def close(self) -> None:
         """May block. Nothing of the equipment is used afterwards."""

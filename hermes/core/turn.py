@@ -80,6 +80,8 @@ class TurnParameters:
     client_tools: ClientTools = field(default_factory=ClientTools)
     tool_results: tuple[Message, ...] = ()
     """Tool messages that answer the client's calls of the turn before."""
+    compact_threshold: int | None = None
+    """From how many tokens on the client wants its conversation made shorter for the model."""
     max_tool_calls: int | None = None
     """How many calls of the server's tools the turn may make."""
     keeps_reasoning: bool = False

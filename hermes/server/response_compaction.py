@@ -12,6 +12,7 @@ from aiohttp import web
 from hermes.core.errors import InvalidRequest
 from hermes.core.ids import new_id
 from hermes.core.messages import Message
+from hermes.core.tokens import estimate_tokens
 from hermes.core.turn import TurnCall, TurnParameters, TurnResult
 from hermes.server.answers import json_answer
 from hermes.server.attachments import settle_attachments
@@ -25,7 +26,6 @@ from hermes.wire.lenient import required_text, text
 from hermes.wire.response_input import messages_of, read_items
 from hermes.wire.response_tools import read_tools
 from hermes.wire.responses import read_continued, response_usage
-from hermes.wire.token_estimate import estimate_tokens
 from hermes.wire.turn_errors import turn_error
 
 REQUEST = (
@@ -45,7 +45,7 @@ class _WholeInput:
 
 
 async def count_input_tokens(request: web.Request, seams: Seams) -> web.StreamResponse:
-    """An estimate (`hermes.wire.token_estimate`), without the agent's own prompt and tools."""
+    """An estimate (`hermes.core.tokens`), without the agent's own prompt and tools."""
     body = await read_body(request)
     tools = read_tools(body.get("tools"))
     whole = await _whole_input(request, seams, body)

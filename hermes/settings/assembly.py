@@ -6,10 +6,12 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+from hermes.core.errors import SettingsError
 from hermes.settings import paths, provider_choice
 from hermes.settings.aliases import alias_holds_key, read_aliases
 from hermes.settings.approval_rules import read_rules, rules_for_nobody
 from hermes.settings.config_yaml import PREFIX, ConfigFile
+from hermes.settings.context_options import ContextSettings
 from hermes.settings.fallbacks import fallback_holds_key, read_fallbacks
 from hermes.settings.found import Found, Layer
 from hermes.settings.model import (
@@ -96,6 +98,7 @@ class Assembly:
             files=FileSettings(**self._values("files", _FILES)),
             sessions=SessionSettings(**self._values("sessions", ("compact_after_messages",))),
             receipts=ReceiptSettings(**self._values("receipts", _RECEIPTS)),
+            context=self._context(),
             runs=RunSettings(**self._values("runs", _RUNS)),
             approvals=ApprovalSettings(
                 **self._values("approvals", ("mode", "timeout_seconds")),
@@ -127,6 +130,13 @@ class Assembly:
             workspace=_workspace(self._found.get("agent.workspace"), self._home),
             **self._values("agent", _AGENT),
         )
+
+    def _context(self) -> ContextSettings:
+        found = self._found.get("context.summary_model")
+        if found is not None and found.value not in self._models:
+            names = ", ".join(self._models) or "a name from `models`, which is empty"
+            raise SettingsError(found.source, found.value, names)
+        return ContextSettings(**self._values("context", ("compress_at", "summary_model")))
 
     def _sources(self) -> dict[str, str]:
         decided: dict[str, str] = {}

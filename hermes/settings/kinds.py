@@ -181,6 +181,12 @@ def seconds(least: float, most: float) -> Kind:
     return Kind(f"a number of seconds from {least:g} to {most:g}", read)
 
 
+def share(least: float, most: float) -> Kind:
+    """A part of something."""
+    numbers = seconds(least, most)
+    return Kind(f"a number from {least:g} to {most:g}", numbers.read)
+
+
 def one_of(*names: str) -> Kind:
     def read(value: object) -> str:
         word = _line(value).lower()

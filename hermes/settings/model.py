@@ -13,6 +13,7 @@ from types import MappingProxyType
 from typing import Any, Literal
 
 from hermes.core.runs import CANCEL, Disconnect, RunRetention, WhenBusy
+from hermes.settings.context_options import ContextSettings
 from hermes.settings.receipt_options import ReceiptSettings
 from hermes.settings.redaction import names_a_secret
 
@@ -102,6 +103,8 @@ class ProviderSettings:
     """A stream that is silent for longer counts as broken."""
     reasoning_stale_seconds: float = 600.0
     """The same while a model thinks, and for answers that come in one piece."""
+    context_window: int | None = None
+    """In tokens; None: as much as a model of this name is known to have."""
 
     @property
     def secrets(self) -> frozenset[str]:
@@ -263,6 +266,7 @@ class Settings:
     approvals: ApprovalSettings = field(default_factory=ApprovalSettings)
     runs: RunSettings = field(default_factory=RunSettings)
     receipts: ReceiptSettings = field(default_factory=ReceiptSettings)
+    context: ContextSettings = field(default_factory=ContextSettings)
     profile: str = "default"
     models: Mapping[str, AliasSettings] = field(default_factory=lambda: NOTHING_SET)
     """The models that clients may ask for beside the agent, by name."""
@@ -272,6 +276,12 @@ class Settings:
     """What is allowed but probably not meant, in words for the user."""
     raw: Mapping[str, Any] = field(default_factory=lambda: NOTHING_SET, repr=False)
     """config.yaml as parsed; may hold secrets."""
+
+    @property
+    def summarizer(self) -> ProviderSettings | None:
+        """Who writes summaries; None: whoever answers."""
+        alias = self.models.get(self.context.summary_model or "")
+        return alias.provider if alias else None
 
     @property
     def secrets(self) -> frozenset[str]:

@@ -23,6 +23,7 @@ _ENDPOINT = (
     "key_strategy",
     "api_mode",
     "headers",
+    "context_window",
 )
 _HOLDERS = {"api_key_env": "api_key", "api_keys_env": "api_keys"}
 

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from types import MappingProxyType
 
 from hermes.settings import kinds
+from hermes.settings.context_options import CONTEXT_OPTIONS
 from hermes.settings.option import Option
 from hermes.settings.provider_options import PROVIDER_OPTIONS
 from hermes.settings.receipt_options import RECEIPT_OPTIONS
@@ -298,6 +299,7 @@ OPTIONS: Mapping[str, Option] = MappingProxyType(
         + PROVIDER_OPTIONS
         + _AGENT
         + _ATTACHMENTS
+        + CONTEXT_OPTIONS
         + RUN_OPTIONS
         + APPROVAL_OPTIONS
         + RECEIPT_OPTIONS

@@ -37,12 +37,28 @@ BOUND_TO_PROVIDER = (
     "api_keys",
     "api_mode",
     "headers",
+    "context_window",
 )
 """Fields whose value and source only this choice knows: what it left aside does not count."""
 
 _NAMES = ", ".join(KNOWN)
-_AT_THE_SAME_PLACE = ("model", "api_key", "api_keys", "key_strategy", "api_mode", "headers")
-_TUNING = ("transport", "headers", "key_strategy", "stale_seconds", "reasoning_stale_seconds")
+_AT_THE_SAME_PLACE = (
+    "model",
+    "api_key",
+    "api_keys",
+    "key_strategy",
+    "api_mode",
+    "headers",
+    "context_window",
+)
+_TUNING = (
+    "transport",
+    "headers",
+    "key_strategy",
+    "stale_seconds",
+    "reasoning_stale_seconds",
+    "context_window",
+)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -91,7 +107,11 @@ def _another_model(section: str, wish: Layer, first: Choice) -> Choice:
         raise SettingsError(f"{PREFIX}{section}.provider", NOTHING, _NAMES)
     changes = {field: wish[f"{section}.{field}"].value for field in taken}
     return Choice(
-        settings=replace(first.settings, **_one_pool(changes)),
+        # Another model has another window.
+        settings=replace(
+            first.settings,
+            **({"context_window": None} if "model" in taken else {}) | _one_pool(changes),
+        ),
         sources={f"{section}.{field}": wish[f"{section}.{field}"].source for field in taken},
     )
 

@@ -35,6 +35,7 @@ from hermes.providers.demo.workspace import furnish
 from hermes.server.seams import Seams
 from hermes.server.stalled import StallWatch, transports_of
 from hermes.settings.api_server import as_extra
+from hermes.settings.context_options import ContextSettings
 from hermes.settings.model import (
     AgentSettings,
     AliasSettings,
@@ -86,6 +87,7 @@ class TestGateway:
         files: FileSettings | None = None,
         runs: RunSettings | None = None,
         sessions: SessionSettings | None = None,
+        context: ContextSettings | None = None,
         **extra: Any,
     ) -> None:
         """Asks `model` at `base_url`, or the built-in demo model when there is no URL.
@@ -94,8 +96,8 @@ class TestGateway:
         `AliasSettings` and the provider's `model`, such as `{"fast": {"model": "small"}}`.
 
         `key` is what clients must send. `agent` holds more keywords for `AIAgent`, such as
-        `api_mode`; `fetch`, `files`, `runs` and `sessions` are the settings of these names; `extra`
-        holds more of the listener's, such as `keepalive_seconds`.
+        `api_mode`; `fetch`, `files`, `runs`, `sessions` and `context` are the settings of these
+        names; `extra` holds more of the listener's, such as `keepalive_seconds`.
         """
         self._home = home
         self._settings = _agent_settings(home, base_url, model)
@@ -105,6 +107,7 @@ class TestGateway:
         self._files = files or FileSettings()
         self._runs = runs or RunSettings()
         self._sessions = sessions or SessionSettings()
+        self._context = context or ContextSettings()
         listener = ListenerSettings(port=0, key=key, model_name=DEFAULT_MODEL_NAME)
         self._extra = {
             **as_extra(listener),
@@ -132,6 +135,7 @@ class TestGateway:
             files=self._files,
             runs=self._runs,
             sessions=self._sessions,
+            context=self._context,
         )
         self._adapter = LoopbackAdapter(config, settings, self._agent_options)
         await self._adapter.recover()

@@ -63,14 +63,14 @@ class Call:
         return reply("Hello.")
 
     def run(self) -> Any:
-        return ask_patiently(self._seams(), dict, self._switched)
+        return ask_patiently(self._seams(), dict, self._switched, lambda _failure: self.compress())
 
     def _switched(self) -> None:
         self.switches += 1
 
     def _seams(self) -> Any:
         seams: Any = type("Seams", (), {})()
-        for name in ("ask", "chain", "compress", "patience", "meter", "emit"):
+        for name in ("ask", "chain", "patience", "meter", "emit"):
             setattr(seams, name, getattr(self, name))
         seams.stop = lambda: self.stop
         return seams
