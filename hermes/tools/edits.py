@@ -1,4 +1,4 @@
-"""Exact replacements in bytes, and the unified diff that shows them. All costs are linear."""
+"""Replacements in bytes, and the unified diff that shows them. All costs are linear."""
 
 from __future__ import annotations
 
@@ -8,6 +8,15 @@ from dataclasses import dataclass
 from itertools import accumulate
 
 _CONTEXT = 3
+
+
+@dataclass(frozen=True, slots=True)
+class Replacement:
+    """What comes into the place of the bytes from `start` up to `end`."""
+
+    start: int
+    end: int
+    new: bytes
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,11 +37,12 @@ class Lines:
 
     def __init__(self, content: bytes) -> None:
         self.all = split_lines(content)
-        self._starts = [0, *accumulate(map(len, self.all))]
+        self.starts = [0, *accumulate(map(len, self.all))]
+        """Where each line begins, and at last where the content ends."""
 
     def number_at(self, place: int) -> int:
         """Which line (from zero) holds the byte at `place`."""
-        return min(bisect_right(self._starts, place) - 1, len(self.all) - 1)
+        return min(bisect_right(self.starts, place) - 1, len(self.all) - 1)
 
 
 def split_lines(content: bytes) -> list[bytes]:
@@ -51,39 +61,70 @@ def find_all(content: bytes, wanted: bytes) -> list[int]:
     return places
 
 
-def unified_diff(name: str, content: bytes, old: bytes, new: bytes) -> str:
-    """The diff of replacing every `old` in `content` by `new`."""
+def replaced(content: bytes, replacements: Sequence[Replacement]) -> bytes:
+    """The content with all replacements made; they are in order and do not overlap."""
+    return _replaced(content, replacements, 0, len(content))
+
+
+def _replaced(content: bytes, replacements: Sequence[Replacement], at: int, end: int) -> bytes:
+    pieces = []
+    for each in replacements:
+        pieces += [content[at : each.start], each.new]
+        at = each.end
+    return b"".join([*pieces, content[at:end]])
+
+
+def unified_diff(name: str, content: bytes, replacements: Sequence[Replacement]) -> str:
+    """The diff of making the replacements, which are in order and do not overlap."""
     lines = Lines(content)
-    edits = [_trimmed(edit) for edit in _edits(lines, content, old, new)]
+    edits = [_trimmed(edit) for edit in _edits(lines, content, replacements)]
     text = [f"--- {name}\n", f"+++ {name}\n"]
     shift = 0
-    for hunk in _hunks(edits):
+    for hunk in _hunks([edit for edit in edits if edit.removed or edit.added]):
         text.append(_hunk_text(hunk, lines.all, shift))
         shift += sum(len(edit.added) - len(edit.removed) for edit in hunk)
     return "".join(text)
 
 
-def _edits(lines: Lines, content: bytes, old: bytes, new: bytes) -> Iterator[Edit]:
-    for first, last in _touched(lines, find_all(content, old), old):
-        removed = lines.all[first : last + 1]
-        yield Edit(first, removed, split_lines(b"".join(removed).replace(old, new)))
+@dataclass(slots=True)
+class _Region:
+    """Lines that hang together, and what is replaced in them."""
+
+    first: int
+    last: int
+    replacements: list[Replacement]
 
 
-def _touched(lines: Lines, places: Sequence[int], old: bytes) -> Iterator[tuple[int, int]]:
-    """First and last line of each region the matches touch; between two is an untouched line."""
-    # Without its line feed a line melts into the next one, which therefore belongs to the region.
-    length = len(old) if old.endswith(b"\n") else len(old) - 1
-    region: tuple[int, int] | None = None
-    for place in places:
-        first, last = lines.number_at(place), lines.number_at(place + length)
-        if region and first <= region[1] + 1:
-            region = (region[0], last)
+def _edits(lines: Lines, content: bytes, replacements: Sequence[Replacement]) -> Iterator[Edit]:
+    for region in _regions(lines, content, replacements):
+        start, end = lines.starts[region.first], lines.starts[region.last + 1]
+        added = split_lines(_replaced(content, region.replacements, start, end))
+        yield Edit(region.first, lines.all[region.first : region.last + 1], added)
+
+
+def _regions(
+    lines: Lines, content: bytes, replacements: Sequence[Replacement]
+) -> Iterator[_Region]:
+    """Between two regions is an untouched line."""
+    region: _Region | None = None
+    for each in replacements:
+        first, last = _touched(lines, content, each)
+        if region and first <= region.last + 1:
+            region.last = last
+            region.replacements.append(each)
         else:
             if region:
                 yield region
-            region = (first, last)
+            region = _Region(first, last, [each])
     if region:
         yield region
+
+
+def _touched(lines: Lines, content: bytes, each: Replacement) -> tuple[int, int]:
+    """First and last line that change."""
+    # Without its line feed a line melts into the next one, which therefore belongs to it.
+    melts = each.start == each.end or content[each.end - 1 : each.end] == b"\n"
+    return lines.number_at(each.start), lines.number_at(each.end if melts else each.end - 1)
 
 
 def _trimmed(edit: Edit) -> Edit:

@@ -18,7 +18,11 @@ _MOST_SHOWN = 500
 _MOST_SCANNED = 20_000
 
 
-@tool(toolset="files", preview=lambda arguments: str(arguments.get("path", ".")))
+@tool(
+    toolset="files",
+    preview=lambda arguments: str(arguments.get("path", ".")),
+    is_parallel=True,
+)
 def list_files(
     context: ToolContext,
     path: Annotated[str, "The directory, relative to the workspace."] = ".",

@@ -1,4 +1,4 @@
-"""The `patch_file` tool: replaces an exact piece of text, or explains why it could not."""
+"""The `patch_file` tool: replaces a piece of text, or explains why it could not."""
 
 from __future__ import annotations
 
@@ -7,7 +7,8 @@ from collections.abc import Sequence
 from typing import Annotated
 
 from hermes.tools.base import ToolContext, ToolProblem, tool
-from hermes.tools.edits import Lines, find_all, unified_diff
+from hermes.tools.edits import Lines, replaced, unified_diff
+from hermes.tools.matching import MOST_PLACES, Match, find_exact, find_meant
 from hermes.tools.output import one_line, size_text
 from hermes.tools.problem import explained
 from hermes.tools.reading import open_text
@@ -24,59 +25,71 @@ _COMPARED_LENGTH = 300
 def patch_file(
     context: ToolContext,
     path: Annotated[str, "The file, relative to the workspace."],
-    old_text: Annotated[str, "The exact text to replace, with enough lines to occur only once."],
+    old_text: Annotated[str, "The text to replace, copied exactly, and enough to occur only once."],
     new_text: Annotated[str, "What to put in its place; empty to delete."],
-    replace_all: Annotated[bool, "Replace every occurrence instead of exactly one."] = False,
+    replace_all: Annotated[bool, "Replace every exact occurrence instead of only one."] = False,
 ) -> str:
-    """Replace a piece of text in a file and return the change as a unified diff."""
+    """Replace a piece of text in a file and return the change as a unified diff.
+
+    If nothing matches exactly, one place that differs in spacing, indentation or typographic
+    characters only is taken, and the answer says so.
+    """
     place = context.workspace.resolve(path)
     shown = context.workspace.show(place)
     with open_text(place, shown) as file, explained(f"read {shown}"):
         content = file.read(_LARGEST + 1)
     if len(content) > _LARGEST:
         raise ToolProblem(f"{shown} is over {size_text(_LARGEST)}; change it with a command.")
-    old, new = _encoded(content, old_text, new_text)
-    places = find_all(content, old)
-    if not places:
-        raise ToolProblem(_nothing_found(context, shown, content, old))
-    if len(places) > 1 and not replace_all:
-        raise ToolProblem(_ambiguous(shown, content, places))
+    _check(old_text, new_text)
+    find = find_exact if replace_all else find_meant
+    match = find(content, old_text, new_text)
+    if not match.replacements:
+        raise ToolProblem(_nothing_found(context, shown, content, old_text))
+    if len(match.replacements) > 1 and not replace_all:
+        raise ToolProblem(_ambiguous(shown, content, match))
+    changed = replaced(content, match.replacements)
+    if changed == content:
+        raise ToolProblem(f"{shown} is so already; nothing was changed.")
     with explained(f"write {shown}"), tracked_file(context, place):
-        replace_file(place, content.replace(old, new))
-    return unified_diff(shown, content, old, new)
+        replace_file(place, changed)
+    return unified_diff(shown, content, match.replacements) + _note(match)
 
 
-def _encoded(content: bytes, old_text: str, new_text: str) -> tuple[bytes, bytes]:
+def _check(old_text: str, new_text: str) -> None:
     if not old_text:
         raise ToolProblem("old_text is empty; give the text to replace, or use write_file.")
     if old_text == new_text:
         raise ToolProblem("old_text and new_text are the same; there is nothing to change.")
-    # read_file shows lines without their ends, so a model cannot know that they are CRLF here.
-    if b"\r\n" in content and "\r" not in old_text:
-        old_text, new_text = _with_crlf(old_text), _with_crlf(new_text)
     try:
-        return old_text.encode(), new_text.encode()
+        (old_text + new_text).encode()
     except UnicodeEncodeError as error:
         raise ToolProblem("The text has half a surrogate pair, which no file can hold.") from error
 
 
-def _with_crlf(text: str) -> str:
-    return text.replace("\r\n", "\n").replace("\n", "\r\n")
+def _note(match: Match) -> str:
+    if not match.forgiven:
+        return ""
+    return f"[Not an exact match; this was not compared: {match.forgiven}. Check the change.]"
 
 
-def _ambiguous(shown: str, content: bytes, places: Sequence[int]) -> str:
+def _ambiguous(shown: str, content: bytes, match: Match) -> str:
     lines = Lines(content)
-    numbers = ", ".join(str(lines.number_at(place) + 1) for place in places[:_LISTED])
-    more = ", …" if len(places) > _LISTED else ""
+    places = [lines.number_at(each.start) + 1 for each in match.replacements]
+    numbers = ", ".join(map(str, places[:_LISTED])) + (", …" if len(places) > _LISTED else "")
+    unique = "nothing was changed. Add neighbouring lines to make it unique"
+    if not match.forgiven:
+        count = f"{len(places)} times in {shown} (lines {numbers})"
+        return f"old_text occurs {count}; {unique}, or set replace_all to true."
+    many = f"{len(places)} or more" if len(places) >= MOST_PLACES else str(len(places))
     return (
-        f"old_text occurs {len(places)} times in {shown} (lines {numbers}{more}); "
-        "nothing was changed. Add neighbouring lines to make it unique, or set replace_all to true."
+        f"old_text does not occur exactly in {shown}. Not comparing {match.forgiven}, it occurs "
+        f"in {many} places (lines {numbers}); {unique}, and copy it exactly."
     )
 
 
-def _nothing_found(context: ToolContext, shown: str, content: bytes, old: bytes) -> str:
+def _nothing_found(context: ToolContext, shown: str, content: bytes, old: str) -> str:
     lines = [line.decode(errors="replace") for line in Lines(content).all[:_COMPARED_LINES]]
-    wanted = max(old.decode().splitlines(), key=lambda line: len(line.strip()), default="")
+    wanted = max(old.splitlines(), key=lambda line: len(line.strip()), default="")
     close = _closest(context, wanted.strip()[:_COMPARED_LENGTH], lines)
     text = f"old_text does not occur in {shown}; nothing was changed. It must match exactly"
     if not close:

@@ -15,7 +15,11 @@ _MOST_TEXT = 40_000
 _MANY = 1_000_000_000
 
 
-@tool(toolset="files", preview=lambda arguments: str(arguments.get("path", "")))
+@tool(
+    toolset="files",
+    preview=lambda arguments: str(arguments.get("path", "")),
+    is_parallel=True,
+)
 def read_file(
     context: ToolContext,
     path: Annotated[str, "The file, relative to the workspace."],

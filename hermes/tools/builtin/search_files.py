@@ -27,7 +27,11 @@ _LONGEST_TEXT = 300
 _BAD_EXPRESSION = 2
 
 
-@tool(toolset="files", preview=lambda arguments: str(arguments.get("pattern", "")))
+@tool(
+    toolset="files",
+    preview=lambda arguments: str(arguments.get("pattern", "")),
+    is_parallel=True,
+)
 def search_files(
     context: ToolContext,
     pattern: Annotated[str, "Regular expression, matched against each line."],

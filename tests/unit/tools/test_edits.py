@@ -11,10 +11,25 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from hermes.tools.edits import Lines, find_all, split_lines, unified_diff
+from hermes.tools.edits import (
+    Lines,
+    Replacement,
+    find_all,
+    replaced,
+    split_lines,
+)
+from hermes.tools.edits import unified_diff as diff_of
 
 HEADER = re.compile(r"@@ -(\d+),(\d+) \+(\d+),(\d+) @@\n")
 NO_END = "\\ No newline at end of file\n"
+
+
+def every(content: bytes, old: bytes, new: bytes) -> list[Replacement]:
+    return [Replacement(at, at + len(old), new) for at in find_all(content, old)]
+
+
+def unified_diff(name: str, content: bytes, old: bytes, new: bytes) -> str:
+    return diff_of(name, content, every(content, old, new))
 
 
 def applied(content: bytes, diff: str) -> bytes:
@@ -61,6 +76,27 @@ def test_a_diff_turns_the_old_content_into_the_new(content: str, old: str, new: 
     before = content.encode()
     diff = unified_diff("f", before, old.encode(), new.encode())
     assert applied(before, diff) == before.replace(old.encode(), new.encode())
+
+
+@given(st.text(alphabet="ab\n", min_size=1, max_size=30), st.data())
+def test_a_diff_shows_replacements_at_any_places(content: str, data: st.DataObject) -> None:
+    before = content.encode()
+    ends = data.draw(st.lists(st.integers(0, len(before)), max_size=6).map(sorted))
+    spans = list(zip(ends[::2], ends[1::2], strict=False))
+    news = [data.draw(st.text(alphabet="bc\n", max_size=3)) for _ in spans]
+    replacements = [
+        Replacement(start, end, new.encode()) for (start, end), new in zip(spans, news, strict=True)
+    ]
+    after = replaced(before, replacements)
+    assert applied(before, diff_of("f", before, replacements)) == after
+
+
+@given(PIECES, st.text(alphabet="ab\n", min_size=1, max_size=3), PIECES)
+def test_replacing_every_place_is_what_bytes_do_themselves(
+    content: str, old: str, new: str
+) -> None:
+    raw, wanted, put = content.encode(), old.encode(), new.encode()
+    assert replaced(raw, every(raw, wanted, put)) == raw.replace(wanted, put)
 
 
 def test_a_diff_shows_three_lines_around_the_change() -> None:

@@ -44,7 +44,7 @@ def test_every_occurrence_can_be_replaced(run: Run, file: Path) -> None:
 def test_a_text_that_does_not_occur_is_answered_with_the_closest_lines(
     run: Run, file: Path
 ) -> None:
-    result = run("patch_file", path="a.py", old_text="  return 1  ", new_text="")
+    result = run("patch_file", path="a.py", old_text="  retrun 1  ", new_text="")
     assert "does not occur in a.py; nothing was changed" in result
     assert "     2\treturn 1\n     5\treturn 1" in result
     result = run("patch_file", path="a.py", old_text="zzzzqqq", new_text="")
@@ -55,6 +55,45 @@ def test_line_feeds_stand_for_the_line_ends_of_the_file(run: Run, file: Path) ->
     file.write_bytes(b"a\r\nb\r\nc\r\n")
     run("patch_file", path="a.py", old_text="a\nb", new_text="x\ny\nz")
     assert file.read_bytes() == b"x\r\ny\r\nz\r\nc\r\n"
+
+
+def test_a_forgiven_difference_is_named_below_the_diff(run: Run, file: Path) -> None:
+    old = "  def one():\n      return 1\n"
+    result = run("patch_file", path="a.py", old_text=old, new_text=old.replace("1", "2"))
+    assert result.endswith(
+        "-    return 1\n+    return 2\n \n def two():\n     return 1\n"
+        "[Not an exact match; this was not compared: indentation. Check the change.]"
+    )
+    assert file.read_text() == "def one():\n    return 2\n\ndef two():\n    return 1\n"
+
+
+def test_what_means_several_places_names_their_lines_and_changes_nothing(
+    run: Run, file: Path
+) -> None:
+    before = file.read_text()
+    result = run("patch_file", path="a.py", old_text="  return 1  ", new_text="return 2")
+    assert "does not occur exactly in a.py" in result
+    assert "Not comparing indentation, it occurs in 2 places (lines 2, 5); nothing was" in result
+    assert file.read_text() == before
+
+
+def test_every_occurrence_means_every_exact_one(run: Run, file: Path) -> None:
+    before = file.read_text()
+    result = run("patch_file", path="a.py", old_text="  return 1  ", new_text="x", replace_all=True)
+    assert "does not occur in a.py; nothing was changed" in result
+    assert file.read_text() == before
+
+
+def test_a_change_of_what_is_not_compared_changes_nothing(run: Run, file: Path) -> None:
+    result = run("patch_file", path="a.py", old_text="def one():  \n", new_text="def one():\n")
+    assert result == "a.py is so already; nothing was changed."
+
+
+def test_overlapping_places_are_ambiguous(run: Run, file: Path) -> None:
+    file.write_text("x\nx\nx\n")
+    result = run("patch_file", path="a.py", old_text="x\nx\n", new_text="y\n")
+    assert "occurs 2 times in a.py (lines 1, 2); nothing was changed" in result
+    assert file.read_text() == "x\nx\nx\n"
 
 
 def test_bytes_that_are_no_text_survive(run: Run, file: Path) -> None:
