@@ -6,6 +6,7 @@ Prints `path NUL line:text` per match, as ripgrep does; exits with 2 when an exp
 
 from __future__ import annotations
 
+import codecs
 import os
 import re
 import stat
@@ -17,6 +18,12 @@ from pathlib import Path
 SKIPPED_FOLDERS = (".git", "node_modules")
 LARGEST_FILE = 10_000_000
 LONGEST_LINE = 10_000
+
+_MARKS = (
+    (codecs.BOM_UTF8, "utf-8-sig"),
+    (codecs.BOM_UTF16_LE, "utf-16"),
+    (codecs.BOM_UTF16_BE, "utf-16"),
+)
 
 Wanted = Callable[[str], bool]
 
@@ -50,18 +57,26 @@ def text_of(path: str) -> str | None:
             content = file.read(LARGEST_FILE)
     except OSError:
         return None
-    return None if b"\0" in content else content.decode(errors="replace")
+    codec = next((codec for mark, codec in _MARKS if content.startswith(mark)), "utf-8")
+    is_binary = codec != "utf-16" and b"\0" in content
+    return None if is_binary else content.decode(codec, errors="replace")
 
 
 def matches(pattern: re.Pattern[str], start: str, wanted: Wanted) -> Iterator[bytes]:
     for path in files_below(start):
         name = os.path.relpath(path)
         text = text_of(path) if wanted(name) else None
-        for number, line in enumerate((text or "").split("\n"), start=1):
+        for number, line in enumerate(_lines_of(text or ""), start=1):
             # Matching a bounded piece bounds the usual patterns; the unusual ones meet the clock.
-            piece = line[:LONGEST_LINE].rstrip("\r")
-            if text and pattern.search(piece):
+            piece = line[:LONGEST_LINE].removesuffix("\r")
+            if pattern.search(piece):
                 yield os.fsencode(name) + f"\0{number}:{piece}\n".encode()
+
+
+def _lines_of(text: str) -> list[str]:
+    """What follows the last line feed is a line only if there is something."""
+    lines = text.split("\n")
+    return lines if lines[-1] else lines[:-1]
 
 
 def glob_filter(glob: str) -> Wanted:

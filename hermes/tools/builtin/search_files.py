@@ -121,11 +121,13 @@ class _Search:
 
 def _ripgrep(program: str, pattern: str, start: str, glob: str) -> list[str]:
     form = "--color=never --no-heading --with-filename --line-number --null --sort=path"
-    scope = "--no-config --no-messages --hidden --no-ignore --max-filesize=10M"
+    scope = f"--no-config --no-messages --hidden --no-ignore --max-filesize={scan.LARGEST_FILE}"
+    # Without it `$` would stand after the carriage return of a line.
+    ends = "--crlf"
     width = "--max-columns=4096 --max-columns-preview"
     globs = [f"--glob={glob}"] if glob else []
     globs += [f"--glob=!{folder}" for folder in scan.SKIPPED_FOLDERS]
-    return [program, *f"{form} {scope} {width}".split(), *globs, "-e", pattern, "--", start]
+    return [program, *f"{form} {scope} {ends} {width}".split(), *globs, "-e", pattern, "--", start]
 
 
 def _shortened(text: str) -> str:

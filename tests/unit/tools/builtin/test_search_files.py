@@ -4,14 +4,20 @@ from __future__ import annotations
 
 import shutil
 import sys
+import tempfile
 import threading
 import time
 from collections.abc import Callable
 from pathlib import Path
+from threading import Event
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from hermes.tools.base import ToolContext
+from hermes.tools.registry import Registry
+from hermes.tools.workspace import Workspace
 
 Run = Callable[..., str]
 
@@ -108,6 +114,28 @@ class TestBothEngines:
         (root / "flags").write_text("--help\n")
         assert run("search_files", pattern="--help") == "flags:1: --help"
 
+    def test_the_end_of_a_line_stands_before_its_carriage_return(
+        self, run: Run, root: Path
+    ) -> None:
+        assert run("search_files", pattern=r"two\(\):$") == "a.py:2: def two():"
+
+    def test_what_follows_the_last_line_is_no_line(self, run: Run, root: Path) -> None:
+        (root / "blank").write_text("x\n\n")
+        assert run("search_files", pattern="^$", path="blank") == "blank:2: "
+
+    def test_files_with_a_mark_of_their_encoding_are_text(self, run: Run, root: Path) -> None:
+        (root / "wide").write_text("def wide\n", encoding="utf-16")
+        (root / "marked").write_text("def marked\n", encoding="utf-8-sig")
+        assert run("search_files", pattern="^def (wide|marked)$").split("\n") == [
+            "marked:1: def marked",
+            "wide:1: def wide",
+        ]
+
+    def test_large_files_are_left_out(self, run: Run, root: Path) -> None:
+        (root / "limit").write_bytes(b"needle\n" + b"x" * (10_000_000 - 7))
+        (root / "over").write_bytes(b"needle\n" + b"x" * (10_000_000 - 6))
+        assert run("search_files", pattern="needle") == "limit:1: needle"
+
     def test_lookahead_works(self, run: Run, root: Path) -> None:
         assert run("search_files", pattern="def (?=two)") == "a.py:2: def two():"
 
@@ -139,6 +167,59 @@ def test_an_expression_that_blows_up_meets_the_clock(
     result = run("search_files", pattern=r"^(a+)+(?=$)")
     assert result.startswith("a_good.txt:1: aaa")
     assert "Stopped after 1 seconds" in result or engine == "rg"
+
+
+TEXT = st.lists(st.text(alphabet="ab0 .\u00e9\t", max_size=6), max_size=5)
+FILES = st.dictionaries(
+    st.sampled_from(["a.py", "b/a.py", "b/c.txt", "b-c/d.py", "B.txt", ".e/f", "node_modules/g"]),
+    st.tuples(
+        TEXT, st.sampled_from(["\n", "\r\n"]), st.sampled_from(["utf-8", "utf-8-sig", "utf-16"])
+    ),
+)
+PATTERNS = st.lists(
+    st.sampled_from(
+        [
+            "a",
+            "b",
+            "0",
+            ".",
+            r"\.",
+            "^",
+            "$",
+            "a*",
+            "[ab]",
+            r"\b",
+            r"\w",
+            r"\s",
+            r"\d",
+            "(a|b)",
+            "é",
+        ]
+    ),
+    max_size=4,
+).map("".join)
+GLOBS = st.sampled_from(["", "*.py", "b/*", "**/*.txt", "!*.py", "*.{py,txt}", "?.py", "b/**"])
+
+
+@pytest.mark.skipif(not RIPGREP, reason="no rg")
+@given(files=FILES, pattern=PATTERNS, glob=GLOBS, most=st.sampled_from([2, 100]))
+@settings(max_examples=30, deadline=None)
+def test_both_engines_find_the_same(
+    files: dict[str, tuple[list[str], str, str]], pattern: str, glob: str, most: int
+) -> None:
+    with tempfile.TemporaryDirectory() as folder, pytest.MonkeyPatch.context() as patch:
+        root = Path(folder) / "tree"
+        root.mkdir()
+        for name, (lines, end, codec) in files.items():
+            (root / name).parent.mkdir(exist_ok=True)
+            (root / name).write_bytes(end.join(lines).encode(codec))
+        context = ToolContext(workspace=Workspace(root), stop=Event(), report=lambda _line: None)
+        arguments = {"pattern": pattern, "glob": glob, "max_results": most}
+        registry, results = Registry.builtin(), []
+        for program in (RIPGREP, None):
+            patch.setattr("shutil.which", lambda _name, found=program: found)
+            results.append(registry.run("search_files", arguments, context))
+    assert results[0] == results[1]
 
 
 @pytest.fixture
