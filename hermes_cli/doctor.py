@@ -17,7 +17,14 @@ from hermes.settings import paths
 from hermes.settings.loading import load_settings
 from hermes.settings.model import Settings
 from hermes.settings.redaction import mask
-from hermes_cli import doctor_home, doctor_listener, doctor_machine, doctor_provider, doctor_runs
+from hermes_cli import (
+    doctor_home,
+    doctor_listener,
+    doctor_machine,
+    doctor_provider,
+    doctor_runs,
+    doctor_web,
+)
 from hermes_cli.doctor_finding import Finding, Level, ok, problem, warning
 from hermes_cli.terminal_style import Style, accept_any_text, readable, style_for
 
@@ -91,6 +98,7 @@ def _configured(settings: Settings) -> Iterator[Finding]:
     yield from doctor_provider.provider(settings.agent.provider)
     for fallback in settings.agent.fallbacks:
         yield from doctor_provider.provider(fallback, "Fallback provider")
+    yield doctor_web.search(settings.web)
     yield doctor_runs.limits(settings.runs)
     yield doctor_runs.approvals(settings.approvals)
     yield doctor_listener.address(settings.listener)

@@ -71,6 +71,7 @@ def extras(has: HasModule) -> Iterator[Finding]:
     for title, modules, extra in (
         ("CLI-agent bridge", ("starlette", "uvicorn"), "bridge"),
         ("Vendor SDKs", ("openai", "anthropic"), "sdk"),
+        ("Web pages", ("trafilatura",), "web"),
     ):
         missing = [name for name in modules if not has(name)]
         if missing:

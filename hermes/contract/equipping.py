@@ -8,6 +8,7 @@ from hermes.agent.context import Contexts
 from hermes.agent.equipment import Equipment
 from hermes.contract.contexts import rules_from
 from hermes.contract.equipping_shadow import shadow_for
+from hermes.contract.equipping_web import ConfiguredSearch, WebReader
 from hermes.settings.model import Settings
 from hermes.tools.services import Services
 from hermes.tools.toolbox import Toolbox
@@ -20,8 +21,13 @@ class Workshop:
         """`settings` are asked for when something is used for the first time, not before."""
         self._settings = settings
         self.shadow = shadow_for(settings)
+        services = Services(
+            changes=self.shadow,
+            page_reader=WebReader(settings),
+            search_engine=ConfiguredSearch(settings),
+        )
         self.equipment = Equipment(
-            toolbox=Toolbox(Services(changes=self.shadow)),
+            toolbox=Toolbox(services),
             contexts=Contexts(lambda: rules_from(settings())),
         )
 

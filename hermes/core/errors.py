@@ -19,6 +19,7 @@
     ├── SettingsError           a setting has a value that is not allowed
     ├── ProviderError           a model provider refused, broke off or answered nonsense
     │   └── ConnectionLost      its connection failed; trying again may help
+    ├── NotFetched              a page or a search could not be had from the web
     ├── Interrupted             somebody asked the running turn to stop
     │   └── Fenced              another process owns what this one was working on
     └── AlreadyRunning          another process owns this home folder
@@ -211,6 +212,10 @@ class ProviderError(HermesError):
 
 class ConnectionLost(ProviderError):
     """The provider's connection failed or broke off; the same call may succeed when tried again."""
+
+
+class NotFetched(HermesError):
+    """A page or a search could not be had from the web; the text says why and what to do."""
 
 
 class Interrupted(HermesError):

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from hermes.core.errors import InvalidRequest
 from hermes.documents.apart import read_pdf_apart
 from hermes.documents.pdf import PdfText
-from hermes.documents.plain_text import decode_text
+from hermes.documents.plain_text import decode_text, shortened
 from hermes.settings.model import FileSettings
 
 _PDF_MARK = b"%PDF-"
@@ -23,13 +23,17 @@ class Documents:
 
     async def text_of(self, data: bytes, name: str, limits: FileSettings) -> str:
         """The text of a text file or a PDF; raises `InvalidRequest` with what to do otherwise."""
-        if _PDF_MARK in data[:_PDF_MARK_WITHIN]:
+        if is_pdf(data):
             async with self._free:
                 found = await read_pdf_apart(
                     data, most_pages=limits.max_pages, most_characters=limits.max_characters
                 )
             return _pdf_text(found, name, limits.max_characters)
         return await asyncio.to_thread(_plain_text, data, name, limits.max_characters)
+
+
+def is_pdf(data: bytes) -> bool:
+    return _PDF_MARK in data[:_PDF_MARK_WITHIN]
 
 
 def _plain_text(data: bytes, name: str, most: int) -> str:
@@ -41,7 +45,7 @@ def _plain_text(data: bytes, name: str, most: int) -> str:
             code="unsupported_file_type",
             param="file",
         )
-    return _shortened(text, most)
+    return shortened(text, most)
 
 
 def _pdf_text(found: PdfText, name: str, most: int) -> str:
@@ -51,7 +55,12 @@ def _pdf_text(found: PdfText, name: str, most: int) -> str:
             code="unreadable_file",
             param="file",
         )
-    text = _shortened(_with_page_numbers(found.pages), most)
+    return pdf_pages(found, most)
+
+
+def pdf_pages(found: PdfText, most: int) -> str:
+    """The pages with their numbers, and what was left out."""
+    text = shortened(_with_page_numbers(found.pages), most)
     read = len(found.pages)
     if read < found.page_count:
         text += f"\n[Pages {read + 1} to {found.page_count} of {found.page_count} were left out.]"
@@ -60,10 +69,3 @@ def _pdf_text(found: PdfText, name: str, most: int) -> str:
 
 def _with_page_numbers(pages: Sequence[str]) -> str:
     return "\n\n".join(f"[Page {at}]\n{page.strip()}" for at, page in enumerate(pages, 1))
-
-
-def _shortened(text: str, most: int) -> str:
-    """Nothing is cut in silence: the model can tell the reader that it has not seen all."""
-    if len(text) <= most:
-        return text
-    return f"{text[:most]}\n[Cut here: {len(text) - most} more characters were left out.]"

@@ -31,3 +31,10 @@ def decode_text(data: bytes) -> str | None:
             return None
         return text.replace("\r\n", "\n").replace("\r", "\n")
     return None
+
+
+def shortened(text: str, most: int) -> str:
+    """Nothing is cut in silence: the model can tell the reader that it has not seen all."""
+    if len(text) <= most:
+        return text
+    return f"{text[:most]}\n[Cut here: {len(text) - most} more characters were left out.]"

@@ -28,6 +28,7 @@ from hermes.settings.model import (
 from hermes.settings.named_keys import KEYS, holds_key, read_keys, refuse_shared_keys
 from hermes.settings.receipt_options import RECEIPT_OPTIONS, ReceiptSettings
 from hermes.settings.run_options import RUN_OPTIONS
+from hermes.settings.web import WebSettings
 
 _LISTENER = (
     "host",
@@ -55,6 +56,14 @@ _AGENT = (
 )
 _FETCH = ("allow_http", "allow_private", "max_bytes", "timeout_seconds")
 _FILES = ("max_bytes", "max_total_bytes", "expire_days", "max_pages", "max_characters")
+_WEB = (
+    "allow_http",
+    "max_bytes",
+    "timeout_seconds",
+    "search_backend",
+    "search_url",
+    "search_key",
+)
 _RUNS = tuple(option.name.removeprefix("runs.") for option in RUN_OPTIONS)
 _RECEIPTS = tuple(option.name.removeprefix("receipts.") for option in RECEIPT_OPTIONS)
 _KEYS_IN_FILE = (
@@ -64,6 +73,7 @@ _KEYS_IN_FILE = (
     "fallback.api_keys",
     "server.key",
     "headers",
+    "web.search_key",
 )
 
 
@@ -96,6 +106,7 @@ class Assembly:
             log=LogSettings(**self._values("log", ("level", "format"))),
             fetch=FetchSettings(**self._values("fetch", _FETCH)),
             files=FileSettings(**self._values("files", _FILES)),
+            web=WebSettings(**self._values("web", _WEB)),
             sessions=SessionSettings(**self._values("sessions", ("compact_after_messages",))),
             receipts=ReceiptSettings(**self._values("receipts", _RECEIPTS)),
             context=self._context(),

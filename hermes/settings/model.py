@@ -16,6 +16,7 @@ from hermes.core.runs import CANCEL, Disconnect, RunRetention, WhenBusy
 from hermes.settings.context_options import ContextSettings
 from hermes.settings.receipt_options import ReceiptSettings
 from hermes.settings.redaction import names_a_secret
+from hermes.settings.web import WebSettings
 
 ReasoningEffort = Literal["none", "minimal", "low", "medium", "high", "xhigh"]
 ToolForm = Literal["auto", "default", "mcp", "open_webui", "reasoning", "hidden"]
@@ -150,7 +151,10 @@ class AliasSettings:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FetchSettings:
-    """What the gateway may fetch for a client: images named by their URL."""
+    """What the gateway may fetch for a client: images named by their URL.
+
+    Where it may be fetched from holds for the agent's pages too.
+    """
 
     allow_http: bool = False
     allow_private: bool = False
@@ -189,7 +193,7 @@ class ApprovalRule:
 
     tool: str = "*"
     pattern: str = "*"
-    """Over what the call would do: the whole command, or the path of the file."""
+    """Over what the call would do: the whole command, the path of the file, the URL."""
     key: str = "*"
     """The name of the key that asked."""
     action: ApprovalAction
@@ -262,6 +266,7 @@ class Settings:
     log: LogSettings
     fetch: FetchSettings = field(default_factory=FetchSettings)
     files: FileSettings = field(default_factory=FileSettings)
+    web: WebSettings = field(default_factory=WebSettings)
     sessions: SessionSettings = field(default_factory=SessionSettings)
     approvals: ApprovalSettings = field(default_factory=ApprovalSettings)
     runs: RunSettings = field(default_factory=RunSettings)
@@ -289,4 +294,4 @@ class Settings:
         others = [alias.provider for alias in self.models.values()]
         asked = [self.agent.provider, *self.agent.fallbacks, *others]
         found = (provider.secrets for provider in asked)
-        return self.listener.secrets.union(*found)
+        return self.listener.secrets.union(self.web.secrets, *found)

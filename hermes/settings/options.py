@@ -11,6 +11,7 @@ from hermes.settings.option import Option
 from hermes.settings.provider_options import PROVIDER_OPTIONS
 from hermes.settings.receipt_options import RECEIPT_OPTIONS
 from hermes.settings.run_options import APPROVAL_OPTIONS, RUN_OPTIONS
+from hermes.settings.web_options import WEB_OPTIONS
 
 _SECONDS = kinds.seconds(0, 3600)
 
@@ -204,7 +205,7 @@ _ATTACHMENTS = (
         kind=kinds.YES_OR_NO,
         config="fetch.allow_private",
         default="false",
-        sentence="Whether images may be fetched from this machine and private networks.",
+        sentence="Whether images and pages may be fetched from this machine and private networks.",
     ),
     Option(
         name="fetch.max_bytes",
@@ -300,6 +301,7 @@ OPTIONS: Mapping[str, Option] = MappingProxyType(
         + _AGENT
         + _ATTACHMENTS
         + CONTEXT_OPTIONS
+        + WEB_OPTIONS
         + RUN_OPTIONS
         + APPROVAL_OPTIONS
         + RECEIPT_OPTIONS
@@ -314,6 +316,7 @@ HOLDERS: Mapping[str, str] = MappingProxyType(
         "agent.api_keys_env": "agent.api_keys",
         "fallback.api_key_env": "fallback.api_key",
         "fallback.api_keys_env": "fallback.api_keys",
+        "web.search_key_env": "web.search_key",
     }
 )
 """Options that name the variables in which another option's value is found."""

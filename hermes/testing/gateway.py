@@ -61,6 +61,7 @@ from hermes.settings.paths import (
 )
 from hermes.settings.runtime_status import read_status
 from hermes.settings.toolsets import BUILTIN_TOOLSETS, narrowed
+from hermes.settings.web import WebSettings
 from hermes.store.uploads import UploadStore
 from hermes.tools.skills import skill_list
 from hermes_state import SessionDB
@@ -85,6 +86,7 @@ class TestGateway:
         models: Mapping[str, Mapping[str, Any]] | None = None,
         fetch: FetchSettings | None = None,
         files: FileSettings | None = None,
+        web_settings: WebSettings | None = None,
         runs: RunSettings | None = None,
         sessions: SessionSettings | None = None,
         context: ContextSettings | None = None,
@@ -97,7 +99,8 @@ class TestGateway:
 
         `key` is what clients must send. `agent` holds more keywords for `AIAgent`, such as
         `api_mode`; `fetch`, `files`, `runs`, `sessions` and `context` are the settings of these
-        names; `extra` holds more of the listener's, such as `keepalive_seconds`.
+        names, and `web_settings` those of `web`; `extra` holds more of the listener's, such as
+        `keepalive_seconds`.
         """
         self._home = home
         self._settings = _agent_settings(home, base_url, model)
@@ -105,6 +108,7 @@ class TestGateway:
         self._models = _aliases(self._settings.provider, models or {})
         self._fetch = fetch or FetchSettings()
         self._files = files or FileSettings()
+        self._web = web_settings or WebSettings()
         self._runs = runs or RunSettings()
         self._sessions = sessions or SessionSettings()
         self._context = context or ContextSettings()
@@ -133,6 +137,7 @@ class TestGateway:
             models=self._models,
             fetch=self._fetch,
             files=self._files,
+            web=self._web,
             runs=self._runs,
             sessions=self._sessions,
             context=self._context,

@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from enum import Enum
 from fnmatch import fnmatchcase
 from typing import Any
+from urllib.parse import urlsplit
 
 from hermes.settings.model import ApprovalRule, ApprovalSettings
 from hermes.tools.dangers import danger_of
@@ -106,9 +107,22 @@ def _subject(tool: str, arguments: Mapping[str, Any]) -> str:
     """What the pattern of a rule is compared with."""
     if tool == "terminal":
         return str(arguments.get("command", ""))
+    if tool == "web_fetch":
+        return _plain_url(str(arguments.get("url", "")))
+    if tool == "web_search":
+        return str(arguments.get("query", ""))
     if "path" in arguments:
         return str(arguments["path"])
     return json.dumps(dict(arguments), ensure_ascii=False, default=str)
+
+
+def _plain_url(url: str) -> str:
+    """With scheme and host in lower case, so that a rule cannot be evaded by spelling them."""
+    try:
+        parts = urlsplit(url.strip())
+    except ValueError:
+        return url  # the tool refuses it, and says why
+    return parts._replace(netloc=parts.netloc.lower()).geturl()
 
 
 def _shown(tool: str, arguments: Mapping[str, Any]) -> str:

@@ -8,6 +8,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from hermes.core.shadow import ChangeRecorder
+from hermes.core.web import PageReader, SearchEngine
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -16,3 +17,5 @@ class Services:
 
     changes: ChangeRecorder | None = None
     """Keeps what files were before tools changed them; None: nobody does."""
+    page_reader: PageReader | None = None
+    search_engine: SearchEngine | None = None

@@ -4,9 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import base64
-from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
-from contextlib import asynccontextmanager
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 
 import pytest
 from aiohttp import web
@@ -16,77 +14,12 @@ from hermes.fetching.addresses import is_public
 from hermes.fetching.images import MOST_REDIRECTS, fetch_image
 from hermes.fetching.rules import Rules, rules_from
 from hermes.settings.model import FetchSettings
+from tests.unit.fetching.sites import PNG, Answer, Names, giving, redirecting, serving
 from tests.unit.fetching.test_addresses import CLOSED
 
-PNG = b"\x89PNG\r\n\x1a\n" + bytes(100)
 OPEN = rules_from(FetchSettings(allow_http=True, allow_private=True, timeout_seconds=5))
 STRICT = rules_from(FetchSettings(timeout_seconds=5))
 PUBLIC = "93.184.215.14"
-
-Answer = Callable[[web.Request], Awaitable[web.StreamResponse]]
-
-
-@dataclass(slots=True)
-class Site:
-    """A web server, and what it was asked."""
-
-    port: int
-    requests: list[web.Request] = field(default_factory=list)
-
-    def url(self, host: str = "127.0.0.1", path: str = "/cat.png") -> str:
-        return f"http://{host}:{self.port}{path}"
-
-
-@asynccontextmanager
-async def serving(answer: Answer) -> AsyncIterator[Site]:
-    site = Site(port=0)
-
-    async def handle(request: web.Request) -> web.StreamResponse:
-        site.requests.append(request)
-        return await answer(request)
-
-    application = web.Application()
-    application.router.add_get("/{path:.*}", handle)
-    runner = web.AppRunner(application, access_log=None, handler_cancellation=True)
-    await runner.setup()
-    await web.TCPSite(runner, "127.0.0.1", 0).start()
-    site.port = runner.addresses[0][1]
-    try:
-        yield site
-    finally:
-        await runner.cleanup()
-
-
-def giving(
-    data: bytes = PNG,
-    media_type: str = "image/png",
-    *,
-    status: int = 200,
-    headers: Mapping[str, str] | None = None,
-) -> Answer:
-    async def answer(_: web.Request) -> web.StreamResponse:
-        return web.Response(body=data, content_type=media_type, status=status, headers=headers)
-
-    return answer
-
-
-def redirecting(to: str) -> Answer:
-    async def answer(_: web.Request) -> web.StreamResponse:
-        return web.Response(status=302, headers={"Location": to})
-
-    return answer
-
-
-class Names:
-    """Look-ups with prepared answers, the last of which is repeated."""
-
-    def __init__(self, *answers: list[str]) -> None:
-        self.asked: list[str] = []
-        self._answers = list(answers)
-
-    async def __call__(self, host: str) -> list[str]:
-        self.asked.append(host)
-        return self._answers.pop(0) if len(self._answers) > 1 else self._answers[0]
 
 
 def first_hop_inside() -> Rules:

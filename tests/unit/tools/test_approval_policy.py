@@ -168,3 +168,27 @@ def test_what_is_shown_has_nothing_invisible_but_line_breaks_and_tabs(command: s
 
 
 OPEN = Workspace(Path("/"), confined=False)
+
+
+@pytest.mark.parametrize(
+    ("url", "action"),
+    [
+        ("https://evil.example/a?b=c", Action.DENY),
+        ("HTTPS://Evil.Example/a", Action.DENY),
+        (" https://evil.example/a", Action.DENY),
+        ("https://good.example/?see=https://evil.example/a", Action.ALLOW),
+        ("http://[bad", Action.ALLOW),
+    ],
+)
+def test_rules_judge_pages_by_their_url(url: str, action: Action, tmp_path: Path) -> None:
+    rules = rule("deny", tool="web_fetch", pattern="https://evil.example/*")
+    verdict = judged(rules, "web_fetch", {"url": url, "offset": 0}, tmp_path)
+    assert verdict.action is action
+
+
+def test_a_question_about_a_page_or_a_search_shows_what_is_asked_for(tmp_path: Path) -> None:
+    asked = rule("ask", tool="web_*")
+    page = judged(asked, "web_fetch", {"url": "https://Pages.example/A"}, tmp_path)
+    assert (page.action, page.shown) == (Action.ASK, "https://pages.example/A")
+    search = judged(asked, "web_search", {"query": "some words"}, tmp_path)
+    assert (search.action, search.shown) == (Action.ASK, "some words")
