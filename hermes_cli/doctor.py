@@ -21,6 +21,7 @@ from hermes_cli import (
     doctor_home,
     doctor_listener,
     doctor_machine,
+    doctor_mcp,
     doctor_provider,
     doctor_runs,
     doctor_web,
@@ -99,6 +100,7 @@ def _configured(settings: Settings) -> Iterator[Finding]:
     for fallback in settings.agent.fallbacks:
         yield from doctor_provider.provider(fallback, "Fallback provider")
     yield doctor_web.search(settings.web)
+    yield from doctor_mcp.servers(settings)
     yield doctor_runs.limits(settings.runs)
     yield doctor_runs.approvals(settings.approvals)
     yield doctor_listener.address(settings.listener)

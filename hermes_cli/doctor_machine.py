@@ -72,6 +72,7 @@ def extras(has: HasModule) -> Iterator[Finding]:
         ("CLI-agent bridge", ("starlette", "uvicorn"), "bridge"),
         ("Vendor SDKs", ("openai", "anthropic"), "sdk"),
         ("Web pages", ("trafilatura",), "web"),
+        ("MCP", ("mcp",), "mcp"),
     ):
         missing = [name for name in modules if not has(name)]
         if missing:

@@ -102,6 +102,7 @@ async def _serve(settings: Settings, announce: Callable[[str], None]) -> None:
     # The home is locked: what is in progress now was left behind by a process that died.
     await adapter.recover()
     adapter.keep_runs()
+    adapter.start_equipment()
     if files_folder(settings.home).exists():
         # Opening them removes what has expired meanwhile.
         await asyncio.to_thread(adapter.seams.uploads)

@@ -35,6 +35,8 @@ PLATFORM = "cli"
 OWNER = "local"
 """Who asks, for rules about approval: nobody needs a key here."""
 _LEAVE_SECONDS = 2.0
+_SERVERS_SECONDS = 5.0
+"""How long MCP servers are waited for: a question that is asked once should find their tools."""
 
 Decide = Callable[[Sequence[ApprovalRequest]], Mapping[str, tuple[Decision, str]]]
 """What becomes of calls that need approval, and who says so, by their ids."""
@@ -152,6 +154,7 @@ def open_conversation(settings: Settings) -> Iterator[Conversation]:
     thread = LoopThread()
     clients = HttpClients(thread.loop)
     workshop = Workshop(lambda: settings)
+    workshop.mcp.wait(_SERVERS_SECONDS)
     try:
         yield Conversation(settings, store, clients, workshop.equipment)
     finally:

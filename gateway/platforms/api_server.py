@@ -166,6 +166,10 @@ class APIServerAdapter:
         """From time to time: old logs go, and questions that nobody answered are denied."""
         self._runs.keep_forever(keep_runs(self.seams))
 
+    def start_equipment(self) -> None:
+        """For the start: what the agents will need and what takes a while is begun."""
+        self._workshop.start()
+
     async def close(self) -> None:
         """Give back connections, threads and stores; the adapter is not used afterwards."""
         await self._runs.close()
@@ -478,7 +482,9 @@ class APIServerAdapter:
                     ),
                     toolsets_of(self.listener.keys, owner),
                 ),
+                self._workshop.mcp.states(),
             ),
+            remote_servers=lambda: self._workshop.mcp.states(),
             skills=lambda: skill_list(
                 home(os.environ), Path(gateway_run._resolve_runtime_agent_kwargs()["workspace"])
             ),

@@ -100,8 +100,14 @@ class Approver:
             arguments = self._registry.fitted(call.name, call.arguments)
         except ToolProblem:
             return None
+        tool = self._registry.get(call.name)
         return judge(
-            self._approvals, call.name, arguments, self._workspace, key=self._parameters.owner
+            self._approvals,
+            call.name,
+            arguments,
+            self._workspace,
+            key=self._parameters.owner,
+            asks="" if tool is None else tool.asks,
         )
 
 

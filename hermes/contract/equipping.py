@@ -7,9 +7,11 @@ from collections.abc import Callable
 from hermes.agent.context import Contexts
 from hermes.agent.equipment import Equipment
 from hermes.contract.contexts import rules_from
+from hermes.contract.equipping_mcp import McpShelf
 from hermes.contract.equipping_shadow import shadow_for
 from hermes.contract.equipping_web import ConfiguredSearch, WebReader
 from hermes.settings.model import Settings
+from hermes.tools.remote import RemoteTools
 from hermes.tools.services import Services
 from hermes.tools.toolbox import Toolbox
 
@@ -21,16 +23,22 @@ class Workshop:
         """`settings` are asked for when something is used for the first time, not before."""
         self._settings = settings
         self.shadow = shadow_for(settings)
+        self.mcp = McpShelf(settings)
         services = Services(
             changes=self.shadow,
             page_reader=WebReader(settings),
             search_engine=ConfiguredSearch(settings),
         )
         self.equipment = Equipment(
-            toolbox=Toolbox(services),
+            toolbox=Toolbox(services, RemoteTools(self.mcp.tools)),
             contexts=Contexts(lambda: rules_from(settings())),
         )
 
+    def start(self) -> None:
+        """Begin what takes a while, such as connecting to servers; returns at once."""
+        self.mcp.start()
+
     def close(self) -> None:
         """May block. Nothing of the equipment is used afterwards."""
+        self.mcp.close()
         self.shadow.close()

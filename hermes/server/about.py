@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from typing import Any
 
 from aiohttp import web
 
@@ -89,8 +90,18 @@ async def health_detailed(_request: web.Request, seams: Seams) -> web.StreamResp
             "exit_reason": runtime.get("exit_reason"),
             "updated_at": runtime.get("updated_at"),
             "pid": os.getpid(),
+            **_remote_servers(seams),
         }
     )
+
+
+def _remote_servers(seams: Seams) -> dict[str, Any]:
+    """Without their problems: whoever has no key is told no names of files or hosts."""
+    listed = [
+        {"name": server.name, "status": server.status.value, "tools": server.tools}
+        for server in seams.remote_servers()
+    ]
+    return {"mcp_servers": listed} if listed else {}
 
 
 async def models(_request: web.Request, seams: Seams) -> web.StreamResponse:

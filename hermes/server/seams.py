@@ -14,6 +14,7 @@ from aiohttp import web
 
 from hermes.core.messages import Content, Message
 from hermes.core.ports import ChatRecords, ResponseRecords, SessionStore
+from hermes.core.remote_tools import ServerState
 from hermes.core.run_ports import RunStore
 from hermes.core.served_models import ServedModel
 from hermes.core.turn import TurnResult
@@ -135,5 +136,7 @@ class Seams:
     """The runs that are not."""
     compact_after: Callable[[], int] = lambda: SessionSettings().compact_after_messages
     """With more messages than this a session's history is summarised; 0: never."""
+    remote_servers: Callable[[], Sequence[ServerState]] = lambda: ()
+    """How it stands with the MCP servers whose tools the agent may use."""
     compacting: set[str] = field(default_factory=set)
     """The sessions whose history is being summarised now. Touched on the event loop only."""

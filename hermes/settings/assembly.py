@@ -14,6 +14,12 @@ from hermes.settings.config_yaml import PREFIX, ConfigFile
 from hermes.settings.context_options import ContextSettings
 from hermes.settings.fallbacks import fallback_holds_key, read_fallbacks
 from hermes.settings.found import Found, Layer
+from hermes.settings.mcp_servers import (
+    SERVERS,
+    read_servers,
+    servers_hold_secrets,
+    unknown_servers,
+)
 from hermes.settings.model import (
     AgentSettings,
     ApprovalSettings,
@@ -95,6 +101,7 @@ class Assembly:
         self._fallbacks = read_fallbacks(config, in_file, self._first, environ)
         self._models = read_aliases(config, self._first, environ)
         self._rules = read_rules(config)
+        self._mcp = read_servers(config.value(SERVERS), environ, home)
         self._keys = read_keys(config.value(KEYS), environ, PREFIX + KEYS)
 
     def settings(self) -> Settings:
@@ -110,6 +117,7 @@ class Assembly:
             sessions=SessionSettings(**self._values("sessions", ("compact_after_messages",))),
             receipts=ReceiptSettings(**self._values("receipts", _RECEIPTS)),
             context=self._context(),
+            mcp=self._mcp,
             runs=RunSettings(**self._values("runs", _RUNS)),
             approvals=ApprovalSettings(
                 **self._values("approvals", ("mode", "timeout_seconds")),
@@ -161,10 +169,15 @@ class Assembly:
         }
         return plain | decided
 
+    def _toolsets(self) -> set[str]:
+        names = ("agent.toolsets", "agent.api_server_toolsets")
+        return {each for name in names if name in self._found for each in self._found[name].value}
+
     def _warnings(self) -> tuple[str, ...]:
         return (
             *_exposed_keys(self._config),
             *rules_for_nobody(self._rules, self._keys),
+            *unknown_servers(self._toolsets(), self._mcp),
             *self._first.warnings,
             *(warning for fallback in self._fallbacks for warning in fallback.warnings),
         )
@@ -192,4 +205,5 @@ def _holds_a_key(config: ConfigFile) -> bool:
         or holds_key(config.value(KEYS))
         or alias_holds_key(config)
         or fallback_holds_key(config)
+        or servers_hold_secrets(config.value(SERVERS))
     )

@@ -133,6 +133,37 @@ def _headers(value: object) -> dict[str, str]:
     return {_matching(_HEADER_NAME, name): _line(text) for name, text in value.items()}
 
 
+def _values(value: object) -> dict[str, str]:
+    """Environment variables with their values; YAML may take one for a number."""
+    if not isinstance(value, Mapping):
+        raise ValueError
+    return {_matching(_VARIABLE, name): _scalar(text) for name, text in value.items()}
+
+
+def _scalar(value: object) -> str:
+    if isinstance(value, bool) or not isinstance(value, int | float | str):
+        raise ValueError
+    text = str(value)
+    if "\0" in text:
+        raise ValueError
+    return text
+
+
+def _header_holders(value: object) -> dict[str, str]:
+    if not isinstance(value, Mapping):
+        raise ValueError
+    return {
+        _matching(_HEADER_NAME, name): _matching(_VARIABLE, holder)
+        for name, holder in value.items()
+    }
+
+
+def _arguments(value: object) -> tuple[str, ...]:
+    if not isinstance(value, list | tuple):
+        raise ValueError
+    return tuple(_scalar(part) for part in value)
+
+
 def _section(value: object) -> Mapping[object, object]:
     if not isinstance(value, Mapping):
         raise ValueError
@@ -218,6 +249,16 @@ DISCONNECT = Kind(
 )
 URL = Kind("a URL such as https://api.example.com/v1, without user name or password", _url)
 HEADERS = Kind("a section of header names with text values", _headers, is_secret=True)
+HEADER_HOLDERS = Kind(
+    "a section of header names with the variables that hold their values",
+    _header_holders,
+    is_secret=True,
+)
+VALUES = Kind("a section of variable names with text values", _values, is_secret=True)
+ARGUMENTS = Kind("a list of texts", _arguments, is_secret=True)
+PATTERNS = Kind(
+    "names or patterns such as read_*, as a list or separated by commas", _list_of(_line)
+)
 FOLDER = Kind("the path of a folder", lambda value: Path(_line(value)).expanduser())
 ORIGINS = Kind(
     "origins such as http://localhost:3000, as a list or separated by commas", _list_of(_origin)

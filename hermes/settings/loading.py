@@ -21,6 +21,7 @@ from hermes.settings.config_yaml import ConfigFile, read_config
 from hermes.settings.documented import DOCUMENTED
 from hermes.settings.fallbacks import fallback_holders
 from hermes.settings.held_keys import named_variables
+from hermes.settings.mcp_servers import SERVERS, server_holders
 from hermes.settings.model import NOTHING_SET, Settings
 from hermes.settings.named_keys import KEYS, key_holders
 from hermes.settings.options import HOLDERS, OPTIONS
@@ -133,9 +134,8 @@ def _holders(settings: Settings) -> set[str]:
     config = ConfigFile(path=config_file(settings.home), content=settings.raw)
     found = (config.value(OPTIONS[name].config) for name in HOLDERS)
     named = {variable for value in found for variable in named_variables(value)}
-    return (
-        named | alias_holders(config) | fallback_holders(config) | key_holders(config.value(KEYS))
-    )
+    listed = key_holders(config.value(KEYS)) | server_holders(config.value(SERVERS))
+    return named | alias_holders(config) | fallback_holders(config) | listed
 
 
 def _file_state(path: str) -> FileState:

@@ -14,6 +14,7 @@ from typing import Any, Literal
 
 from hermes.core.runs import CANCEL, Disconnect, RunRetention, WhenBusy
 from hermes.settings.context_options import ContextSettings
+from hermes.settings.mcp_settings import McpSettings
 from hermes.settings.receipt_options import ReceiptSettings
 from hermes.settings.redaction import names_a_secret
 from hermes.settings.web import WebSettings
@@ -272,6 +273,7 @@ class Settings:
     runs: RunSettings = field(default_factory=RunSettings)
     receipts: ReceiptSettings = field(default_factory=ReceiptSettings)
     context: ContextSettings = field(default_factory=ContextSettings)
+    mcp: McpSettings = field(default_factory=McpSettings)
     profile: str = "default"
     models: Mapping[str, AliasSettings] = field(default_factory=lambda: NOTHING_SET)
     """The models that clients may ask for beside the agent, by name."""
@@ -294,4 +296,4 @@ class Settings:
         others = [alias.provider for alias in self.models.values()]
         asked = [self.agent.provider, *self.agent.fallbacks, *others]
         found = (provider.secrets for provider in asked)
-        return self.listener.secrets.union(self.web.secrets, *found)
+        return self.listener.secrets.union(self.web.secrets, self.mcp.secrets, *found)

@@ -7,6 +7,7 @@ from types import MappingProxyType
 
 from hermes.settings import kinds
 from hermes.settings.context_options import CONTEXT_OPTIONS
+from hermes.settings.mcp_options import MCP_OPTIONS
 from hermes.settings.option import Option
 from hermes.settings.provider_options import PROVIDER_OPTIONS
 from hermes.settings.receipt_options import RECEIPT_OPTIONS
@@ -302,6 +303,7 @@ OPTIONS: Mapping[str, Option] = MappingProxyType(
         + _ATTACHMENTS
         + CONTEXT_OPTIONS
         + WEB_OPTIONS
+        + MCP_OPTIONS
         + RUN_OPTIONS
         + APPROVAL_OPTIONS
         + RECEIPT_OPTIONS

@@ -36,6 +36,7 @@ from hermes.server.seams import Seams
 from hermes.server.stalled import StallWatch, transports_of
 from hermes.settings.api_server import as_extra
 from hermes.settings.context_options import ContextSettings
+from hermes.settings.mcp_settings import McpSettings
 from hermes.settings.model import (
     AgentSettings,
     AliasSettings,
@@ -90,6 +91,7 @@ class TestGateway:
         runs: RunSettings | None = None,
         sessions: SessionSettings | None = None,
         context: ContextSettings | None = None,
+        mcp: McpSettings | None = None,
         **extra: Any,
     ) -> None:
         """Asks `model` at `base_url`, or the built-in demo model when there is no URL.
@@ -98,9 +100,9 @@ class TestGateway:
         `AliasSettings` and the provider's `model`, such as `{"fast": {"model": "small"}}`.
 
         `key` is what clients must send. `agent` holds more keywords for `AIAgent`, such as
-        `api_mode`; `fetch`, `files`, `runs`, `sessions` and `context` are the settings of these
-        names, and `web_settings` those of `web`; `extra` holds more of the listener's, such as
-        `keepalive_seconds`.
+        `api_mode`; `fetch`, `files`, `runs`, `sessions`, `context` and `mcp` are the settings of
+        these names, and `web_settings` those of `web`; `extra` holds more of the listener's, such
+        as `keepalive_seconds`.
         """
         self._home = home
         self._settings = _agent_settings(home, base_url, model)
@@ -112,6 +114,7 @@ class TestGateway:
         self._runs = runs or RunSettings()
         self._sessions = sessions or SessionSettings()
         self._context = context or ContextSettings()
+        self._mcp = mcp or McpSettings()
         listener = ListenerSettings(port=0, key=key, model_name=DEFAULT_MODEL_NAME)
         self._extra = {
             **as_extra(listener),
@@ -141,10 +144,12 @@ class TestGateway:
             runs=self._runs,
             sessions=self._sessions,
             context=self._context,
+            mcp=self._mcp,
         )
         self._adapter = LoopbackAdapter(config, settings, self._agent_options)
         await self._adapter.recover()
         self._adapter.keep_runs()
+        self._adapter.start_equipment()
         self._runner = web.AppRunner(
             self._adapter.application(),
             handler_cancellation=True,
@@ -271,6 +276,7 @@ class LoopbackAdapter(APIServerAdapter):
             toolsets=lambda owner: toolset_list(
                 self._workshop.equipment.toolbox,
                 narrowed(BUILTIN_TOOLSETS, toolsets_of(self.listener.keys, owner)),
+                self._workshop.mcp.states(),
             ),
             skills=lambda: skill_list(self._home, self._settings.workspace),
         )

@@ -52,10 +52,12 @@ def judge(
     workspace: Workspace,
     *,
     key: str,
+    asks: str = "",
 ) -> Verdict:
     """What is to be done about a call with these arguments, which are as the tool gets them.
 
-    May block: where a path leads is looked up.
+    `asks` is what the tool itself says against its calls. May block: where a path leads is looked
+    up.
     """
     shown = _shown(tool, arguments)
     for rule in approvals.rules:
@@ -63,7 +65,7 @@ def judge(
             return Verdict(action=Action(rule.action), shown=shown, reason=_REASONS[rule.action])
     if approvals.mode == "allow":
         return Verdict(action=Action.ALLOW, shown=shown)
-    danger = _danger(tool, arguments, workspace)
+    danger = asks or _danger(tool, arguments, workspace)
     if danger is None:
         return Verdict(action=Action.ALLOW, shown=shown)
     return Verdict(action=Action(approvals.mode), shown=shown, reason=danger)

@@ -31,15 +31,18 @@ def fit_arguments(
     mistakes: list[str] = []
     fitted: dict[str, Any] = {}
     properties = parameters.get("properties", {})
+    is_open = parameters.get("additionalProperties") is not False
     for key, value in given.items():
-        if key not in properties:
-            mistakes += _unknown(key, parameters)
+        if key not in properties and is_open:
+            fitted[key] = value
+        elif key not in properties:
+            mistakes.append(_unknown(key, properties))
         elif value is not None or _wants_null(properties[key]):
             try:
                 fitted[key] = _fit(value, properties[key])
             except _Misfit as misfit:
                 mistakes.append(f"`{key}` {misfit}.")
-    missing = (key for key in parameters.get("required", ()) if given.get(key) is None)
+    missing = (key for key in _required(parameters) if given.get(key) is None)
     mistakes += [f"`{key}` is required." for key in missing if key not in fitted]
     if mistakes:
         raise _explained(name, mistakes, parameters)
@@ -69,12 +72,10 @@ def _reason(error: Exception) -> str:
     return "nested too deeply" if isinstance(error, RecursionError) else str(error)
 
 
-def _unknown(key: str, parameters: Mapping[str, Any]) -> list[str]:
-    if parameters.get("additionalProperties") is not False:
-        return []
-    close = difflib.get_close_matches(key, parameters.get("properties", {}), n=1)
+def _unknown(key: str, properties: Mapping[str, Any]) -> str:
+    close = difflib.get_close_matches(key, properties, n=1)
     hint = f"; did you mean `{close[0]}`?" if close else "."
-    return [f"`{key}` is not a parameter{hint}"]
+    return f"`{key}` is not a parameter{hint}"
 
 
 def _explained(name: str, mistakes: list[str], parameters: Mapping[str, Any]) -> ToolProblem:
@@ -84,15 +85,39 @@ def _explained(name: str, mistakes: list[str], parameters: Mapping[str, Any]) ->
 
 def usage(name: str, parameters: Mapping[str, Any]) -> str:
     """How to call a tool, such as `read_file(path: string, offset: integer = 1)`."""
-    required = parameters.get("required", ())
+    required = _required(parameters)
     words = []
-    for key, schema in parameters.get("properties", {}).items():
-        default = "" if key in required else f" = {json.dumps(schema.get('default'))}"
-        words.append(f"{key}: {_type_name(schema)}{default}")
+    for key, said in parameters.get("properties", {}).items():
+        usual = said.get("default") if isinstance(said, Mapping) else None
+        default = "" if key in required else f" = {json.dumps(usual)}"
+        words.append(f"{key}: {_type_name(said)}{default}")
     return f"{name}({', '.join(words)})"
 
 
-def _type_name(schema: Mapping[str, Any]) -> str:
+def _required(parameters: Mapping[str, Any]) -> list[str]:
+    said = parameters.get("required")
+    return [key for key in said if isinstance(key, str)] if isinstance(said, list) else []
+
+
+def _plain(said: Any) -> Mapping[str, Any]:
+    """A schema as those of our own tools are written; strangers know more ways to say it.
+
+    What is not understood allows everything: whoever wrote it checks its arguments itself.
+    """
+    if not isinstance(said, Mapping):
+        return {}
+    kind = said.get("type")
+    if isinstance(kind, list):
+        return {"anyOf": [{**said, "type": each} for each in kind if isinstance(each, str)]}
+    options = said.get("anyOf") or said.get("oneOf")
+    if isinstance(options, list):
+        return {"anyOf": options}
+    is_odd = {"type": not isinstance(kind, str), "enum": not isinstance(said.get("enum"), list)}
+    return {key: value for key, value in said.items() if not is_odd.get(key, key == "anyOf")}
+
+
+def _type_name(said: Any) -> str:
+    schema = _plain(said)
     if "enum" in schema:
         return " | ".join(json.dumps(value) for value in schema["enum"])
     if "anyOf" in schema:
@@ -102,11 +127,15 @@ def _type_name(schema: Mapping[str, Any]) -> str:
     return str(schema.get("type", "any"))
 
 
-def _wants_null(schema: Mapping[str, Any]) -> bool:
-    return schema.get("type") == "null" or any(map(_wants_null, schema.get("anyOf", ())))
+def _wants_null(said: Any) -> bool:
+    schema = _plain(said)
+    if "anyOf" in schema:
+        return any(map(_wants_null, schema["anyOf"]))
+    return schema.get("type", "null") == "null" and None in schema.get("enum", (None,))
 
 
-def _fit(value: Any, schema: Mapping[str, Any]) -> Any:
+def _fit(value: Any, said: Any) -> Any:
+    schema = _plain(said)
     if "anyOf" in schema:
         return _fit_any(value, schema)
     if schema.get("type") == "array":
@@ -143,9 +172,14 @@ def _fit_array(value: Any, schema: Mapping[str, Any]) -> list[Any]:
 def _check_limits(value: Any, schema: Mapping[str, Any]) -> None:
     if isinstance(value, bool) or not isinstance(value, int | float):
         return
-    low, high = schema.get("minimum", -math.inf), schema.get("maximum", math.inf)
+    low = _limit(schema.get("minimum"), -math.inf)
+    high = _limit(schema.get("maximum"), math.inf)
     if not low <= value <= high:
         raise _Misfit(f"must be between {low} and {high}")
+
+
+def _limit(said: Any, otherwise: float) -> float:
+    return said if isinstance(said, int | float) and not isinstance(said, bool) else otherwise
 
 
 def _fit_string(value: Any) -> str:

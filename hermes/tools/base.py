@@ -85,6 +85,8 @@ class Tool:
     """Whether it may run beside others of its kind: it only reads, or keeps to itself."""
     missing: Missing = _nothing_missing
     """What has to be configured before it can be used, in words for the user; None: nothing."""
+    asks: str = ""
+    """Why its calls need approval where no rule fits, in words that follow "it"; empty: none."""
 
 
 def tool(

@@ -13,6 +13,9 @@ _builtin = functools.cache(Registry.builtin)
 """Made once: schemas are computed from signatures."""
 
 
+_Chosen = dict[tuple[str, ...] | None, Registry]
+
+
 def no_others() -> tuple[Tool, ...]:
     return ()
 
@@ -28,19 +31,23 @@ class Toolbox:
         """`others` returns the very same tuple for as long as nothing has changed."""
         self.services = services or Services()
         self._others = others
-        self._made: tuple[tuple[Tool, ...], dict[tuple[str, ...] | None, Registry]] = ((), {})
+        self._made: tuple[tuple[Tool, ...], Registry, _Chosen] = ((), _builtin(), {})
 
     def whole(self) -> Registry:
         """Every tool, also those that cannot be used here."""
-        others = self._others()
-        return _builtin() if not others else Registry((*_builtin().tools(), *others))
+        return self._now()[0]
 
     def of(self, toolsets: tuple[str, ...] | None) -> Registry:
         """The tools of these toolsets that can be used; None: of all toolsets."""
-        others = self._others()
-        if self._made[0] is not others:
-            self._made = (others, {})
-        made = self._made[1]
+        whole, made = self._now()
         if toolsets not in made:
-            made[toolsets] = self.whole().select(toolsets).usable(self.services)
+            made[toolsets] = whole.select(toolsets).usable(self.services)
         return made[toolsets]
+
+    def _now(self) -> tuple[Registry, _Chosen]:
+        others = self._others()
+        seen, whole, chosen = self._made
+        if seen is not others:
+            whole, chosen = Registry((*_builtin().tools(), *others)), {}
+            self._made = (others, whole, chosen)
+        return whole, chosen

@@ -37,9 +37,9 @@ def test_without_fts5_sessions_cannot_be_searched() -> None:
 
 
 def test_missing_extras_are_hints() -> None:
-    bridge, sdk, web = doctor_machine.extras(lambda name: name == "openai")
+    bridge, sdk, web, mcp = doctor_machine.extras(lambda name: name == "openai")
 
-    assert bridge.level is sdk.level is web.level is Level.OK
+    assert bridge.level is sdk.level is web.level is mcp.level is Level.OK
     assert "starlette and uvicorn not installed" in bridge.detail
     assert "hermes-gateway[sdk]" in sdk.fix
 

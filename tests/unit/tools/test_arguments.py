@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from contextlib import suppress
 from typing import Annotated, Any, Literal
 
 import pytest
@@ -118,7 +119,36 @@ def test_all_mistakes_are_told_at_once() -> None:
 
 
 def test_foreign_schemas_may_allow_unknown_names() -> None:
-    assert fit_arguments("open", {"a": 1}, {"type": "object", "properties": {}}) == {}
+    assert fit_arguments("open", {"a": 1}, {"type": "object", "properties": {}}) == {"a": 1}
+
+
+@pytest.mark.parametrize(
+    ("schema", "value", "fitted"),
+    [
+        ({"type": ["string", "null"]}, None, None),
+        ({"type": ["integer", "null"]}, "7", 7),
+        ({"oneOf": [{"type": "integer"}, {"type": "boolean"}]}, "true", True),
+        ({"$ref": "#/$defs/Point"}, {"x": 1}, {"x": 1}),
+        (True, [1, "a"], [1, "a"]),
+        ({"type": "array", "items": True}, "[1]", [1]),
+        ({"type": "array"}, [None], [None]),
+        ({"enum": [None, "a"]}, None, None),
+        ({"type": 7, "enum": "abc", "minimum": "x"}, 3, 3),
+    ],
+)
+def test_the_many_ways_to_write_a_schema_are_understood(
+    schema: Any, value: Any, fitted: Any
+) -> None:
+    parameters = {"type": "object", "properties": {"it": schema}, "required": ["it"]}
+
+    assert fit_arguments("foreign", {"it": value}, parameters) == {"it": fitted}
+
+
+def test_a_foreign_schema_still_refuses_what_cannot_be_meant() -> None:
+    parameters = {"type": "object", "properties": {"it": {"type": ["integer", "null"]}}}
+
+    with pytest.raises(ToolProblem, match=r"must be integer \| null"):
+        fit_arguments("foreign", {"it": "seven"}, parameters)
 
 
 JSON = st.recursive(
@@ -127,6 +157,15 @@ JSON = st.recursive(
     max_leaves=8,
 )
 NAMES = st.sampled_from(["path", "count", "ratio", "deep", "tags", "either", "mode", "other"])
+
+
+@given(JSON, JSON, st.none() | st.booleans() | JSON)
+def test_whatever_a_stranger_calls_a_schema_never_crashes(
+    schema: Any, value: Any, required: Any
+) -> None:
+    parameters = {"type": "object", "properties": {"it": schema}, "required": required}
+    with suppress(ToolProblem):
+        fit_arguments("foreign", {"it": value}, parameters)
 
 
 @given(st.dictionaries(NAMES, JSON))
