@@ -14,7 +14,7 @@ help: ## Show what can be made
 # `make serve` needs the gateway only; everything that develops it needs the `dev` extra too.
 $(VENV)/.serve: pyproject.toml
 	@test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
-	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[web]'
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[mcp,web]'
 	@touch $@
 
 $(VENV)/.dev: pyproject.toml

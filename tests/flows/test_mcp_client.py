@@ -77,7 +77,9 @@ async def test_a_turn_uses_a_tool_of_a_server_over_pipes(flow: StartFlow) -> Non
     output = await tool_output(served)
 
     assert output == "from afar"
-    offered = {tool["name"]: tool for tool in served.requests[0].tools}
+    offered = {
+        each["function"]["name"]: each["function"] for each in served.requests[0].body["tools"]
+    }
     assert offered["mcp_real_echo"]["description"] == "Say it again."
     assert offered["mcp_real_echo"]["parameters"]["required"] == ["text"]
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from hermes.core.remote_tools import ServerStatus
 from hermes.wire.capabilities import PLATFORM
 from hermes.wire.schemas.builders import (
     ANYTHING,
@@ -23,6 +24,8 @@ AREA = "About the gateway"
 
 _HEALTH = {"status": constant("ok"), "platform": constant(PLATFORM)}
 
+_SERVER_STATUS = one_of(*(status.value for status in ServerStatus))
+
 SCHEMAS = {
     "Health": record(_HEALTH),
     "HealthDetailed": record(
@@ -34,7 +37,12 @@ SCHEMAS = {
             "exit_reason": or_null(string()),
             "updated_at": or_null(string()),
             "pid": integer(1),
-        }
+        },
+        {
+            "mcp_servers": list_of(
+                record({"name": string(), "status": _SERVER_STATUS, "tools": integer(0)})
+            )
+        },
     ),
     "Capabilities": record(
         {
@@ -76,7 +84,8 @@ SCHEMAS = {
                     {"missing": string()},
                 )
             ),
-        }
+        },
+        {"status": _SERVER_STATUS, "problem": string()},
     ),
 }
 
