@@ -470,6 +470,7 @@ class APIServerAdapter:
             compact_after=lambda: (
                 gateway_run.settings_source.current().sessions.compact_after_messages
             ),
+            summary_model=lambda: gateway_run.settings_source.current().context.summary_model,
             storage=self._storage,
             idempotency=_IdempotencyCache(),
             runtime_status=lambda: status.read_runtime_status(),

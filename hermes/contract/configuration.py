@@ -7,6 +7,7 @@ from typing import Any
 
 from hermes.core.served_models import ServedModel
 from hermes.core.turn import TurnParameters
+from hermes.providers.windows import window_of
 from hermes.settings.known_providers import DEMO
 from hermes.settings.model import (
     AgentSettings,
@@ -172,4 +173,5 @@ def _served(provider: ProviderSettings, effort: str | None, *, has_vision: bool)
         api_mode=DEMO.name if is_demo else provider.api_mode,
         has_vision=has_vision,
         reasoning_effort=effort,
+        context_window=provider.context_window or window_of(provider.model).tokens,
     )

@@ -91,6 +91,9 @@ class SessionStore(Transcript, Protocol):
     def count_messages(self, session_id: str, *, after: int) -> int:
         """How many there are behind the message with this id."""
 
+    def count_bytes(self, session_id: str, *, after: int) -> int:
+        """How large those messages are, as they are stored."""
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ConversationHead:

@@ -15,3 +15,5 @@ class ServedModel:
     """The dialect it is asked in; `demo` for the built-in model."""
     has_vision: bool = True
     reasoning_effort: str | None = None
+    context_window: int = 128_000
+    """How many tokens it reads and writes at once."""

@@ -138,5 +138,7 @@ class Seams:
     """With more messages than this a session's history is summarised; 0: never."""
     remote_servers: Callable[[], Sequence[ServerState]] = lambda: ()
     """How it stands with the MCP servers whose tools the agent may use."""
+    summary_model: Callable[[], str | None] = lambda: None
+    """The alias that writes summaries; None: the agent's model."""
     compacting: set[str] = field(default_factory=set)
     """The sessions whose history is being summarised now. Touched on the event loop only."""

@@ -100,6 +100,16 @@ def count_after(connection: sqlite3.Connection, session_id: str, after: int) -> 
     return int(count)
 
 
+def bytes_after(connection: sqlite3.Connection, session_id: str, after: int) -> int:
+    [(size,)] = connection.execute(
+        """SELECT coalesce(sum(length(cast(content AS BLOB)) +
+            coalesce(length(cast(tool_calls AS BLOB)), 0)), 0)
+        FROM messages WHERE session_id = :session_id AND id > :after""",
+        bind(session_id=session_id, after=in_range(after)),
+    ).fetchall()
+    return int(size)
+
+
 def conversation(
     connection: sqlite3.Connection, session_id: str, without_run: str | None
 ) -> list[Message]:

@@ -176,6 +176,12 @@ class SessionDB:
             lambda connection: session_messages.exists(connection, session_id, message_id)
         )
 
+    def count_bytes(self, session_id: str, *, after: int) -> int:
+        """How large those messages are, as they are stored."""
+        return self._database.read(
+            lambda connection: session_messages.bytes_after(connection, session_id, after)
+        )
+
     def count_messages(self, session_id: str, *, after: int) -> int:
         """How many there are behind the message with this id."""
         return self._database.read(

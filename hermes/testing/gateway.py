@@ -105,8 +105,9 @@ class TestGateway:
         as `keepalive_seconds`.
         """
         self._home = home
-        self._settings = _agent_settings(home, base_url, model)
         self._agent_options = dict(agent or {})
+        window = self._agent_options.get("context_window")
+        self._settings = _agent_settings(home, base_url, model, window)
         self._models = _aliases(self._settings.provider, models or {})
         self._fetch = fetch or FetchSettings()
         self._files = files or FileSettings()
@@ -270,6 +271,7 @@ class LoopbackAdapter(APIServerAdapter):
             aliases=lambda: list(self._whole.models),
             served_model=lambda alias: served_model(self._whole, alias),
             compact_after=lambda: self._whole.sessions.compact_after_messages,
+            summary_model=lambda: self._whole.context.summary_model,
             runtime_status=lambda: read_status(status_file(self._home)),
             fetch_image=lambda url: fetch_image(url, rules_from(self._whole.fetch)),
             extract_text=lambda data, name: self._documents.text_of(data, name, self._whole.files),
@@ -289,10 +291,14 @@ class ImmediateDemo(AIAgent):
         return DemoClient(pace=0)
 
 
-def _agent_settings(home: Path, base_url: str, model: str) -> AgentSettings:
+def _agent_settings(
+    home: Path, base_url: str, model: str, context_window: int | None
+) -> AgentSettings:
     provider = ProviderSettings(provider="demo", model="demo")
     if base_url:
-        provider = ProviderSettings(provider="custom", model=model, base_url=base_url)
+        provider = ProviderSettings(
+            provider="custom", model=model, base_url=base_url, context_window=context_window
+        )
     return AgentSettings(provider=provider, workspace=default_workspace(home))
 
 

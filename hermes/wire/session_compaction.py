@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import accumulate
 from typing import Any
 
 from hermes.core import summaries
@@ -47,6 +48,12 @@ def first_part(rows: Sequence[Row], keep_last: int, tokens: int = PART_TOKENS) -
             break
         end = place
     return list(rows[:end])
+
+
+def kept_within(rows: Sequence[Row], tokens: int) -> int:
+    """How many of the last messages come to no more than `tokens`; one at least."""
+    sizes = accumulate(_size(row) for row in reversed(rows))
+    return max(sum(size <= tokens for size in sizes), 1)
 
 
 def question(before: HistorySummary | None, part: Sequence[Row]) -> str:

@@ -9,9 +9,10 @@ from __future__ import annotations
 import re
 from typing import Any
 
-from hermes.testing.replies import Reply, Text, refusal
+from hermes.testing.replies import HttpError, Reply, Text, ToolUse, refusal
 from hermes.testing.scripted import ModelRequest
 from tests.flows.conftest import Flow, StartFlow
+from tests.flows.test_sessions import SESSIONS, new_session
 
 WINDOW = 32_000
 TURNS = 400
@@ -40,12 +41,12 @@ class StrictModel:
         self.requests.append(request)
         if request.last_user_text.endswith("Write the summary only."):
             self.summaries += 1
-            return Text(f"A log of a journey. {self._knows(request)}")
+            return Text(f"A log of a journey. {self.knows(request)}")
         if "What is the name" in request.last_user_text:
-            return Text(self._knows(request))
+            return Text(self.knows(request))
         return Text(f"Noted: {_PADDING}")
 
-    def _knows(self, request: ModelRequest) -> str:
+    def knows(self, request: ModelRequest) -> str:
         said = re.search(r"The name of the ship is \w+ \w+\.", str(request.body))
         return said[0] if said else "I do not know."
 
@@ -71,6 +72,75 @@ async def test_400_turns_of_a_chat_that_the_client_sends_whole_stay_within_the_w
     assert model.refused == 0
     assert 2 <= model.summaries <= 20
     assert len(model.requests) == TURNS + 1 + model.summaries
+
+
+async def test_400_turns_of_a_session_stay_within_the_window(flow: StartFlow) -> None:
+    model = StrictModel()
+    served = await flow(model, agent=AGENT)
+    session_id = await new_session(served)
+    for turn in range(TURNS):
+        await _chat(served, session_id, said(turn))
+    answer = await _chat(served, session_id, QUESTION)
+
+    assert answer == FACT
+    assert model.refused == 0
+    assert 2 <= model.summaries <= 20
+    _, session = await served.answer("GET", f"{SESSIONS}/{session_id}")
+    assert session["session"]["message_count"] == 2 * (TURNS + 1)
+
+
+async def test_400_turns_of_a_chain_of_responses_stay_within_the_window(flow: StartFlow) -> None:
+    model = StrictModel()
+    served = await flow(model, agent=AGENT)
+    previous: str | None = None
+    for turn in range(TURNS):
+        previous, _ = await _respond(served, said(turn), previous)
+    _, answer = await _respond(served, QUESTION, previous)
+
+    assert answer == FACT
+    assert model.refused == 0
+    assert 2 <= model.summaries <= 20
+
+
+async def test_a_turn_with_100_large_tool_results_stays_within_the_window(flow: StartFlow) -> None:
+    model = StrictModel()
+    results = 100
+
+    def work(request: ModelRequest) -> Reply:
+        refused = model.reply(request)
+        if isinstance(refused, HttpError) or "summary only" in request.last_user_text:
+            return refused
+        done = len(model.requests) - model.summaries
+        if done > results:
+            return Text(f"{request.last_user_text} {model.knows(request)}")
+        return ToolUse("terminal", {"command": f"echo {done}; seq 1 2000"}, id=f"call_{done}")
+
+    served = await flow(work, agent={**AGENT, "max_iterations": 200})
+    task = f"{FACT} Look at all of it."
+    status, body = await served.answer(
+        "POST", "/v1/chat/completions", json={"messages": [{"role": "user", "content": task}]}
+    )
+
+    assert status == 200, body
+    assert body["choices"][0]["message"]["content"] == f"{task} {FACT}"
+    assert model.refused == 0
+    assert len(model.requests) - model.summaries == results + 1
+    assert model.summaries <= 30
+
+
+async def _chat(served: Flow, session_id: str, words: str) -> str:
+    status, body = await served.answer(
+        "POST", f"{SESSIONS}/{session_id}/chat", json={"message": words}
+    )
+    assert status == 200, body
+    return str(body["message"]["content"])
+
+
+async def _respond(served: Flow, words: str, previous: str | None) -> tuple[str, str]:
+    asked = {"input": words, "previous_response_id": previous}
+    status, body = await served.answer("POST", "/v1/responses", json=asked)
+    assert status == 200, body
+    return body["id"], body["output"][-1]["content"][0]["text"]
 
 
 async def _complete(served: Flow, messages: list[dict[str, Any]], words: str) -> str:

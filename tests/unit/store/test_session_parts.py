@@ -80,6 +80,8 @@ def test_messages_are_counted_and_known_by_their_session(sessions: SessionDB) ->
     talk(sessions, "other", 2)
     assert sessions.count_messages("s", after=0) == 5
     assert sessions.count_messages("s", after=ids[2]) == 2
+    assert sessions.count_bytes("s", after=ids[4]) == 0
+    assert 0 < sessions.count_bytes("s", after=ids[2]) < sessions.count_bytes("s", after=0)
     assert sessions.has_message("s", ids[0])
     assert not sessions.has_message("other", ids[0])
     assert not sessions.has_message("s", 10**30)
