@@ -51,6 +51,7 @@ from hermes.core.ports import Transcript
 from hermes.core.run_link import RunLink
 from hermes.core.turn import TurnParameters, Usage
 from hermes.providers.base import dialect_for
+from hermes.providers.caching import caching_for
 from hermes.providers.clients import HttpClients
 from hermes.providers.sdk import SdkClients
 from hermes.settings.model import ApprovalSettings
@@ -337,6 +338,7 @@ class AIAgent(Cooperative):
             usage_beside=desk.usage_beside,
             patience=self.equipment.patience,
             meter=self.equipment.meter,
+            caching=lambda: caching_for(self._provider, self.parameters.owner, self.session_id),
             is_watched=lambda: self._has_stream_consumers(),
         )
 

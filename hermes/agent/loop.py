@@ -269,6 +269,7 @@ def _prompt(seams: AgentSeams, turn: TurnState, tokens_left: int | None) -> Prom
         else parameters.sampling,
         reasoning_effort=seams.reasoning_effort,
         answer_format=parameters.answer_format,
+        caching=seams.caching(),
     )
     return fitted(seams, turn, prompt)
 

@@ -21,6 +21,7 @@ from hermes.core.metrics import UNMETERED, Meter
 from hermes.core.run_link import RunLink
 from hermes.core.turn import TurnParameters, Usage
 from hermes.providers.base import Dialect
+from hermes.providers.caching import NO_CACHING, Caching
 from hermes.providers.failures import Failure
 from hermes.providers.reply import Reply, ToolCall
 from hermes.tools.registry import Registry
@@ -85,5 +86,7 @@ class AgentSeams:
     """What sub-agents have used since it was asked last."""
     patience: Patience = field(default_factory=Patience)
     meter: Meter = UNMETERED
+    caching: Callable[[], Caching] = lambda: NO_CACHING
+    """What tells the provider that prompts belong together."""
     is_watched: Callable[[], bool] = lambda: False
     """Whether somebody reads the answer while it is written: then nothing of it can be unsaid."""

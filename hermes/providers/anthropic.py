@@ -17,9 +17,10 @@ from hermes.providers.anthropic_blocks import (
     conversation,
     may_think,
     system_blocks,
-    with_cache_mark,
+    with_cache_marks,
     without_thinking,
 )
+from hermes.providers.caching import MARK
 from hermes.providers.fields import (
     arguments_text,
     count_field,
@@ -65,7 +66,7 @@ class Anthropic:
         thinks = budget >= SMALLEST_BUDGET and may_think(messages) and not _forces_a_tool(prompt)
         optional = {
             "system": system_blocks(prompt) or None,
-            "tools": [_tool(tool) for tool in prompt.tools or _called_before(prompt)] or None,
+            "tools": _tools(prompt) or None,
             "tool_choice": _tool_choice(prompt),
             "temperature": sampling.temperature,
             "top_p": sampling.top_p,
@@ -75,7 +76,7 @@ class Anthropic:
         return {
             "model": prompt.model,
             "max_tokens": limit,
-            "messages": with_cache_mark(messages if thinks else without_thinking(messages)),
+            "messages": with_cache_marks(messages if thinks else without_thinking(messages)),
             **asked_for(optional),
         }
 
@@ -163,6 +164,14 @@ def _tool_choice(prompt: Prompt) -> dict[str, Any] | None:
 
 def _choice(prompt: Prompt) -> dict[str, Any]:
     return {"type": "any" if prompt.tool_choice == "required" else prompt.tool_choice}
+
+
+def _tools(prompt: Prompt) -> list[dict[str, Any]]:
+    """The mark of the system prompt covers them; without one they have their own."""
+    tools = [_tool(tool) for tool in prompt.tools or _called_before(prompt)]
+    if tools and not prompt.system:
+        tools[-1]["cache_control"] = MARK
+    return tools
 
 
 def _tool(tool: dict[str, Any]) -> dict[str, Any]:

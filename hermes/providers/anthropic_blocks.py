@@ -8,6 +8,7 @@ from typing import Any
 
 from hermes.core.messages import Content, Message, text_of, tool_calls_of
 from hermes.core.turn import AnswerFormat
+from hermes.providers.caching import MARK
 from hermes.providers.fields import encode_json, parse_json
 from hermes.providers.prompt import Prompt, function_of, replay_items
 
@@ -22,7 +23,6 @@ _DATA_URL = re.compile(
 )
 _NOT_IN_IDS = re.compile(r"[^a-zA-Z0-9_-]")
 _NOTHING = {"type": "text", "text": "(empty)"}
-_CACHE_MARK = {"type": "ephemeral"}
 
 
 def system_blocks(prompt: Prompt) -> list[Block]:
@@ -32,7 +32,7 @@ def system_blocks(prompt: Prompt) -> list[Block]:
     texts.append(_format_instruction(prompt.answer_format))
     blocks: list[Block] = [{"type": "text", "text": text} for text in texts if text.strip()]
     if blocks:
-        blocks[-1]["cache_control"] = _CACHE_MARK
+        blocks[-1]["cache_control"] = MARK
     return blocks
 
 
@@ -81,14 +81,21 @@ def without_thinking(turns: Sequence[Message]) -> list[Message]:
     return kept
 
 
-def with_cache_mark(turns: list[Message]) -> list[Message]:
-    """Mark the end of the conversation, so that the next call reads the prefix from the cache."""
-    if not turns or turns[-1]["content"][-1]["type"] in THINKING:
-        return turns
-    *earlier, last = turns
-    *blocks, final = last["content"]
-    marked = {**final, "cache_control": _CACHE_MARK}
-    return [*earlier, {**last, "content": [*blocks, marked]}]
+def with_cache_marks(turns: list[Message]) -> list[Message]:
+    """Mark the end of the conversation, so that the next call reads the prefix from the cache.
+
+    And where it ended at the call before: what was marked there is looked for only so many blocks
+    back from a mark.
+    """
+    marked = {len(turns) - 1, len(turns) - 3}
+    return [_marked(turn) if place in marked else turn for place, turn in enumerate(turns)]
+
+
+def _marked(turn: Message) -> Message:
+    *blocks, final = turn["content"]
+    if final["type"] in THINKING:
+        return turn
+    return {**turn, "content": [*blocks, {**final, "cache_control": MARK}]}
 
 
 def _is_system(message: Message) -> bool:

@@ -11,6 +11,7 @@ from typing import Any
 from hermes.core.errors import ProviderError
 from hermes.core.tool_definitions import ToolDefinitions
 from hermes.core.turn import AnswerFormat, Usage
+from hermes.providers.caching import NO_CACHING, with_marks
 from hermes.providers.chat_messages import API_MODE, worded_messages
 from hermes.providers.fields import (
     arguments_text,
@@ -52,6 +53,8 @@ class ChatCompletions:
             request["reasoning_effort"] = prompt.reasoning_effort
         if prompt.answer_format is not None:
             request["response_format"] = _format(prompt.answer_format)
+        if prompt.caching is not NO_CACHING:
+            request |= _caching(prompt, request)
         return request | _sampling(prompt)
 
     def open(self, client: Any, api_kwargs: Mapping[str, Any]) -> Any:
@@ -116,6 +119,12 @@ def _tools(prompt: Prompt) -> dict[str, Any]:
     chosen = {"tool_choice": choice, "parallel_tool_calls": prompt.parallel_tool_calls}
     tools = prompt.tools if isinstance(prompt.tools, ToolDefinitions) else list(prompt.tools)
     return {"tools": tools, **asked_for(chosen)}
+
+
+def _caching(prompt: Prompt, request: dict[str, Any]) -> dict[str, Any]:
+    if prompt.caching.passes_marks:
+        return {"messages": with_marks(request["messages"])}
+    return asked_for({"prompt_cache_key": prompt.caching.key})
 
 
 def _sampling(prompt: Prompt) -> dict[str, Any]:

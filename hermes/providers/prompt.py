@@ -9,6 +9,7 @@ from typing import Any
 
 from hermes.core.messages import Message
 from hermes.core.turn import AnswerFormat, Sampling
+from hermes.providers.caching import NO_CACHING, Caching
 
 _REASONING_MODEL = re.compile(r"^(o[1-9]|gpt-([5-9]|[1-9]\d)|codex)")
 
@@ -28,6 +29,7 @@ class Prompt:
     tool_choice: str | dict[str, Any] = "auto"
     """`auto`, `none`, `required`, or a function by name in the chat-completions shape."""
     parallel_tool_calls: bool | None = None
+    caching: Caching = NO_CACHING
 
 
 def is_openai_reasoning_model(model: str) -> bool:

@@ -62,6 +62,7 @@ class Responses:
             # do not think refuse this.
             "include": ["reasoning.encrypted_content"] if _reasons(prompt) else None,
             "text": _text_format(prompt.answer_format),
+            "prompt_cache_key": prompt.caching.key,
         }
         return {
             "model": prompt.model,

@@ -162,6 +162,7 @@ def test_anthropic_words_the_history_as_turns_of_blocks() -> None:
                     {
                         "type": "image",
                         "source": {"type": "url", "url": "https://example.com/a.png"},
+                        "cache_control": MARK,
                     },
                 ],
             },
