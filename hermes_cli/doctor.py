@@ -17,6 +17,7 @@ from hermes.settings import paths
 from hermes.settings.loading import load_settings
 from hermes.settings.model import Settings
 from hermes.settings.redaction import mask
+from hermes.tools.sandbox import PROGRAM, problem_with
 from hermes_cli import (
     doctor_home,
     doctor_listener,
@@ -24,6 +25,7 @@ from hermes_cli import (
     doctor_mcp,
     doctor_provider,
     doctor_runs,
+    doctor_sandbox,
     doctor_web,
 )
 from hermes_cli.doctor_finding import Finding, Level, ok, problem, warning
@@ -93,6 +95,7 @@ def _configured(settings: Settings) -> Iterator[Finding]:
     yield _settings(settings)
     yield from map(_settings_warning, settings.warnings)
     yield doctor_home.workspace(settings.agent.workspace)
+    yield doctor_sandbox.sandbox(settings.tools, lambda: problem_with(shutil.which(PROGRAM)))
     transport = doctor_machine.sdk_transport(settings, doctor_machine.has_module)
     if transport is not None:
         yield transport

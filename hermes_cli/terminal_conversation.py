@@ -156,6 +156,7 @@ def open_conversation(settings: Settings) -> Iterator[Conversation]:
     workshop = Workshop(lambda: settings)
     workshop.mcp.wait(_SERVERS_SECONDS)
     try:
+        workshop.recover()
         yield Conversation(settings, store, clients, workshop.equipment)
     finally:
         workshop.close()

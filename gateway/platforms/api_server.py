@@ -159,6 +159,7 @@ class APIServerAdapter:
 
     async def recover(self) -> int:
         """For the start: runs that a dead process left behind are settled, or go on."""
+        await self._storage.run(self._workshop.recover)
         await self._storage.run(self._response_store.settle_unfinished)
         return await recover(self.seams)
 

@@ -7,6 +7,7 @@ from collections.abc import Callable
 from hermes.agent.context import Contexts
 from hermes.agent.equipment import Equipment
 from hermes.contract.contexts import rules_from
+from hermes.contract.equipping_commands import CommandRoom
 from hermes.contract.equipping_mcp import McpShelf
 from hermes.contract.equipping_shadow import shadow_for
 from hermes.contract.equipping_web import ConfiguredSearch, WebReader
@@ -24,15 +25,21 @@ class Workshop:
         self._settings = settings
         self.shadow = shadow_for(settings)
         self.mcp = McpShelf(settings)
+        self._commands = CommandRoom(settings)
         services = Services(
             changes=self.shadow,
             page_reader=WebReader(settings),
             search_engine=ConfiguredSearch(settings),
+            **self._commands.services(),
         )
         self.equipment = Equipment(
             toolbox=Toolbox(services, RemoteTools(self.mcp.tools)),
             contexts=Contexts(lambda: rules_from(settings())),
         )
+
+    def recover(self) -> None:
+        """For the start: end what a killed process has left running. May block."""
+        self._commands.leftovers.end()
 
     def start(self) -> None:
         """Begin what takes a while, such as connecting to servers; returns at once."""
@@ -40,5 +47,6 @@ class Workshop:
 
     def close(self) -> None:
         """May block. Nothing of the equipment is used afterwards."""
+        self._commands.processes.close()
         self.mcp.close()
         self.shadow.close()

@@ -5,6 +5,8 @@ from __future__ import annotations
 import hashlib
 from os import urandom
 
+_DERIVED = "api-"
+
 
 def new_id(prefix: str) -> str:
     """A fresh, unguessable id such as `resp_6f0c…` (96 random bits)."""
@@ -24,4 +26,9 @@ def derive_chat_session_id(system_prompt: str | None, first_user_message: str) -
     opening get the same id, so nothing may ever be loaded by it.
     """
     opening = f"{system_prompt or ''}\x00{first_user_message}".encode(errors="surrogatepass")
-    return "api-" + hashlib.sha256(opening).hexdigest()[:16]
+    return _DERIVED + hashlib.sha256(opening).hexdigest()[:16]
+
+
+def is_derived_chat_session_id(session_id: str) -> bool:
+    """Whether it may be the name of several chats."""
+    return session_id.startswith(_DERIVED)

@@ -34,6 +34,8 @@ from hermes.settings.model import (
 from hermes.settings.named_keys import KEYS, holds_key, read_keys, refuse_shared_keys
 from hermes.settings.receipt_options import RECEIPT_OPTIONS, ReceiptSettings
 from hermes.settings.run_options import RUN_OPTIONS
+from hermes.settings.tool_options import TOOL_OPTIONS
+from hermes.settings.tool_settings import ToolSettings
 from hermes.settings.web import WebSettings
 
 _LISTENER = (
@@ -72,6 +74,7 @@ _WEB = (
 )
 _RUNS = tuple(option.name.removeprefix("runs.") for option in RUN_OPTIONS)
 _RECEIPTS = tuple(option.name.removeprefix("receipts.") for option in RECEIPT_OPTIONS)
+_TOOLS = tuple(option.name.removeprefix("tools.") for option in TOOL_OPTIONS)
 _KEYS_IN_FILE = (
     "api_key",
     "api_keys",
@@ -119,6 +122,7 @@ class Assembly:
             context=self._context(),
             mcp=self._mcp,
             runs=RunSettings(**self._values("runs", _RUNS)),
+            tools=ToolSettings(**self._values("tools", _TOOLS)),
             approvals=ApprovalSettings(
                 **self._values("approvals", ("mode", "timeout_seconds")),
                 rules=self._rules,

@@ -118,6 +118,13 @@ def _origin(value: object) -> str:
     return origin
 
 
+def _place(value: object) -> str:
+    place = Path(_line(value)).expanduser()
+    if not place.is_absolute():
+        raise ValueError
+    return str(place)
+
+
 def _url(value: object) -> str:
     url = _line(value).rstrip("/")
     parts = urlsplit(url)
@@ -260,6 +267,7 @@ PATTERNS = Kind(
     "names or patterns such as read_*, as a list or separated by commas", _list_of(_line)
 )
 FOLDER = Kind("the path of a folder", lambda value: Path(_line(value)).expanduser())
+PLACES = Kind("absolute paths, as a list or separated by commas", _list_of(_place))
 ORIGINS = Kind(
     "origins such as http://localhost:3000, as a list or separated by commas", _list_of(_origin)
 )

@@ -17,6 +17,7 @@ from hermes.settings.context_options import ContextSettings
 from hermes.settings.mcp_settings import McpSettings
 from hermes.settings.receipt_options import ReceiptSettings
 from hermes.settings.redaction import names_a_secret
+from hermes.settings.tool_settings import ToolSettings
 from hermes.settings.web import WebSettings
 
 ReasoningEffort = Literal["none", "minimal", "low", "medium", "high", "xhigh"]
@@ -274,6 +275,7 @@ class Settings:
     receipts: ReceiptSettings = field(default_factory=ReceiptSettings)
     context: ContextSettings = field(default_factory=ContextSettings)
     mcp: McpSettings = field(default_factory=McpSettings)
+    tools: ToolSettings = field(default_factory=ToolSettings)
     profile: str = "default"
     models: Mapping[str, AliasSettings] = field(default_factory=lambda: NOTHING_SET)
     """The models that clients may ask for beside the agent, by name."""

@@ -12,6 +12,7 @@ from hermes.settings.option import Option
 from hermes.settings.provider_options import PROVIDER_OPTIONS
 from hermes.settings.receipt_options import RECEIPT_OPTIONS
 from hermes.settings.run_options import APPROVAL_OPTIONS, RUN_OPTIONS
+from hermes.settings.tool_options import TOOL_OPTIONS
 from hermes.settings.web_options import WEB_OPTIONS
 
 _SECONDS = kinds.seconds(0, 3600)
@@ -307,6 +308,7 @@ OPTIONS: Mapping[str, Option] = MappingProxyType(
         + RUN_OPTIONS
         + APPROVAL_OPTIONS
         + RECEIPT_OPTIONS
+        + TOOL_OPTIONS
         + _REST
     }
 )

@@ -59,6 +59,16 @@ def lock_file(home: Path) -> Path:
     return home / "gateway.lock"
 
 
+def outputs_folder(home: Path) -> Path:
+    """What was too long for the model to read at once."""
+    return home / "outputs"
+
+
+def commands_folder(home: Path) -> Path:
+    """A note for each command that runs, so that none is forgotten when the process dies."""
+    return home / "commands"
+
+
 def default_workspace(home: Path) -> Path:
     return home / "workspace"
 

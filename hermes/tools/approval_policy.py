@@ -18,6 +18,7 @@ from urllib.parse import urlsplit
 from hermes.settings.model import ApprovalRule, ApprovalSettings
 from hermes.tools.dangers import danger_of
 from hermes.tools.problem import ToolProblem
+from hermes.tools.python_dangers import danger_of_code
 from hermes.tools.workspace import Workspace
 
 _BY_RULE = "needs approval, as a rule of the operator says"
@@ -85,6 +86,8 @@ def _fits(rule: ApprovalRule, tool: str, subject: str, key: str) -> bool:
 def _danger(tool: str, arguments: Mapping[str, Any], workspace: Workspace) -> str | None:
     if tool == "terminal":
         return _danger_of_command(arguments, workspace)
+    if tool == "python":
+        return danger_of_code(str(arguments.get("code", "")), workspace.root, workspace.root)
     if tool in _WRITING and _is_outside(str(arguments.get("path", "")), workspace):
         return _OUTSIDE
     return None
@@ -113,6 +116,8 @@ def _subject(tool: str, arguments: Mapping[str, Any]) -> str:
         return _plain_url(str(arguments.get("url", "")))
     if tool == "web_search":
         return str(arguments.get("query", ""))
+    if tool == "python":
+        return str(arguments.get("code", ""))
     if "path" in arguments:
         return str(arguments["path"])
     return json.dumps(dict(arguments), ensure_ascii=False, default=str)

@@ -31,6 +31,11 @@ class Scope:
     """What the client calls its user, in `X-Hermes-Session-Key`."""
     run_id: str | None = None
 
+    @property
+    def holder(self) -> str:
+        """Who may read what a tool has kept: the key, and its user where the client names them."""
+        return f"{self.owner}\n{self.session_key or ''}"
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ToolContext:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import codecs
 
 _ROOM_FOR_MARK = 60
+_ROOM_FOR_HINT = 200
 _UNITS = ("kB", "MB", "GB", "TB")
 
 
@@ -15,6 +16,17 @@ def cap(text: str, limit: int) -> str:
     room = limit - _ROOM_FOR_MARK
     head, tail = room - room // 2, room // 2
     return f"{text[:head]}{_mark(len(text) - room, 'characters')}{text[len(text) - tail :]}"
+
+
+def cut_around(text: str, limit: int, output_id: str) -> str:
+    """Like `cap`, for a text that is kept: the mark says how to read what is missing."""
+    room = limit - _ROOM_FOR_HINT
+    head, tail = room - room // 2, room // 2
+    hint = (
+        f"\n… {len(text) - room:,} of {len(text):,} characters cut; they begin at offset {head}: "
+        f'read_output(id="{output_id}", offset={head}) …\n'
+    )
+    return f"{text[:head]}{hint}{text[len(text) - tail :]}"
 
 
 def _mark(count: int, unit: str) -> str:

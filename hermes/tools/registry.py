@@ -14,7 +14,7 @@ from hermes.core.tool_definitions import ToolDefinitions
 from hermes.tools import builtin
 from hermes.tools.arguments import fit_arguments
 from hermes.tools.base import Tool, ToolContext, ToolProblem
-from hermes.tools.output import cap, one_line, printable
+from hermes.tools.output import cap, cut_around, one_line, printable
 from hermes.tools.services import Services
 
 RESULT_LIMIT = 50_000
@@ -104,9 +104,9 @@ class Registry:
         """What the model reads as the result. Never raises: mistakes and crashes are text too."""
         try:
             result = self._call(name, arguments, context)
-            return cap(printable(result), RESULT_LIMIT)
+            return _readable(result, context)
         except ToolProblem as problem:
-            return cap(printable(str(problem)), RESULT_LIMIT)
+            return _readable(str(problem), context)
         except Exception as error:  # noqa: BLE001  the tool's own code, which may be anybody's
             _log.exception("Tool %s crashed", name)
             return (
@@ -132,6 +132,21 @@ class Registry:
             available = ", ".join(self._tools) or "none"
             raise ToolProblem(f"There is no tool named {name!r}. Available tools: {available}.")
         return tool
+
+
+def _readable(result: str, context: ToolContext) -> str:
+    """At most `RESULT_LIMIT` characters; where it can be kept, the rest can be read too."""
+    text, outputs = printable(result), context.services.outputs
+    if len(text) <= RESULT_LIMIT or outputs is None:
+        return cap(text, RESULT_LIMIT)
+    try:
+        output_id = outputs.keep(context.scope.holder, text)
+    except OSError as error:  # a full disk: the result itself must not be lost
+        _log.warning("What was cut of a tool's output cannot be kept: %s", error.strerror)
+        output_id = None
+    return (
+        cap(text, RESULT_LIMIT) if output_id is None else cut_around(text, RESULT_LIMIT, output_id)
+    )
 
 
 def _family(toolset: str) -> str:

@@ -5,10 +5,16 @@ A tool whose service is missing is not offered to the model, and says what is mi
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Callable
+from dataclasses import dataclass, field
 
 from hermes.core.shadow import ChangeRecorder
 from hermes.core.web import PageReader, SearchEngine
+from hermes.settings.tool_settings import ToolSettings
+from hermes.tools.background import Processes
+from hermes.tools.leftovers import Leftovers
+from hermes.tools.outputs import Outputs
+from hermes.tools.sandbox import Sandbox
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -19,3 +25,12 @@ class Services:
     """Keeps what files were before tools changed them; None: nobody does."""
     page_reader: PageReader | None = None
     search_engine: SearchEngine | None = None
+    sandbox: Sandbox = field(default_factory=Sandbox)
+    """What commands run in."""
+    leftovers: Leftovers | None = None
+    """Sees to it that no command outlives a killed server."""
+    processes: Processes | None = None
+    """Looks after commands in the background."""
+    python_memory_mb: Callable[[], int] = lambda: ToolSettings().python_memory_mb
+    outputs: Outputs | None = None
+    """Keeps what was too long for the model."""

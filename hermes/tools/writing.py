@@ -17,6 +17,13 @@ def create_folders(folder: Path) -> None:
             each.mkdir(mode=0o700, exist_ok=True)
 
 
+def create_file(target: Path, content: bytes) -> None:
+    """A new file that only the owner can read, in folders that only the owner can enter."""
+    create_folders(target.parent)
+    with os.fdopen(os.open(target, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "wb") as file:
+        file.write(content)
+
+
 def replace_file(target: Path, content: bytes) -> None:
     """Put `content` in place of `target` in one step. Keeps mode and owner; a new file is 0600."""
     draft = target.parent / new_id(".draft-")

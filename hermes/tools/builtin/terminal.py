@@ -2,105 +2,76 @@
 
 from __future__ import annotations
 
-import os
 import shutil
-import signal
-import time
-from collections.abc import Callable
-from pathlib import Path
-from typing import Annotated, assert_never
+from dataclasses import replace
+from typing import Annotated
 
+from hermes.tools.background import Background, Start, State
 from hermes.tools.base import ToolContext, ToolProblem, tool
-from hermes.tools.environment import child_environment
-from hermes.tools.output import one_line
-from hermes.tools.problem import explained
-from hermes.tools.process import Command, Ending, Finished, run_command
+from hermes.tools.commands import (
+    LONGEST_SECONDS,
+    ending_text,
+    exit_text,
+    prepared,
+    run,
+    startable,
+)
+from hermes.tools.process_group import Command
+from hermes.tools.rooms import room_of
 from hermes.tools.schema import Between
-from hermes.tools.tracking import tracked_command
 
-_LONGEST = 600
 _LONGEST_COMMAND = 30_000  # characters; systems refuse arguments over 128 kB
-_REPORT_EVERY = 1.0
+_FIRST_LOOK = 0.5  # seconds in which a command that cannot work usually fails
+_FIRST_OUTPUT = 10_000
+_MOST_PRINTED = 1_000_000_000  # bytes, after which one in the background is ended
 
 
 @tool(toolset="terminal", preview=lambda arguments: str(arguments.get("command", "")))
 def terminal(
     context: ToolContext,
     command: Annotated[str, "The command line, as for `bash -c`."],
-    timeout: Annotated[int, "Seconds after which the command is ended.", Between(1, _LONGEST)] = 60,
+    timeout: Annotated[
+        int, "Seconds after which the command is ended.", Between(1, LONGEST_SECONDS)
+    ] = 60,
     workdir: Annotated[str, "Directory to run in, relative to the workspace."] = ".",
+    background: Annotated[bool, "Let it run on, without a timeout; see `process`."] = False,
 ) -> str:
     """Run a shell command on the server and return its output and exit code.
 
     Every call is a fresh shell without input: directory changes and variables do not last.
-    Processes left in the background are ended together with the command.
+    Processes left in the background are ended together with the command; what is to run on, such
+    as a server, is started with `background` and looked after with `process`.
     """
     if len(command) > _LONGEST_COMMAND:
         raise ToolProblem("The command is too long; write it to a file and run that with `bash`.")
-    prepared = Command(
-        argv=(shutil.which("bash") or "/bin/sh", "-c", command),
-        directory=_directory(context, workdir),
-        environment=child_environment(
-            os.environ, home=context.workspace.root, extra=context.extra_environment
-        ),
-        timeout=timeout,
+    argv = (shutil.which("bash") or "/bin/sh", "-c", command)
+    ready = prepared(context, argv, workdir, timeout)
+    if background:
+        return _run_on(context, ready, command)
+    finished = run(context, ready, command)
+    return f"{finished.output.rstrip() or '(no output)'}\n[{ending_text(finished, timeout)}]"
+
+
+def _run_on(context: ToolContext, ready: Command, command: str) -> str:
+    processes = context.services.processes
+    if processes is None:
+        raise ToolProblem("Nothing can run in the background here; run it in the foreground.")
+    start = Start(
+        room=room_of(context),
+        command=replace(ready, output_limit=_MOST_PRINTED),
+        shown=command,
+        call_id=context.call_id,
     )
-    try:
-        with (
-            explained("start the command"),
-            tracked_command(context, command, prepared.directory) as running,
-        ):
-            finished = run_command(prepared, context.stop, _progress(context.report))
-            running.exit_code = finished.exit_code
-    except ValueError as error:
-        raise ToolProblem("The command contains characters that no command can have.") from error
-    return f"{finished.output.rstrip() or '(no output)'}\n[{_ending(finished, timeout)}]"
+    with startable():
+        process = processes.start(start, context.emit)
+    process.ended.wait(_FIRST_LOOK)
+    return _first_look(process)
 
 
-def _directory(context: ToolContext, workdir: str) -> Path:
-    directory = context.workspace.resolve(workdir)
-    with explained(f"enter {workdir}"):
-        if not directory.is_dir():
-            raise ToolProblem(f"workdir {workdir!r} is not an existing directory.")
-    return directory
-
-
-def _progress(report: Callable[[str], None]) -> Callable[[bytes], None]:
-    """Report the newest line of output, at most once a second."""
-    last = time.monotonic()
-
-    def watch(chunk: bytes) -> None:
-        nonlocal last
-        line = chunk.rstrip().rpartition(b"\n")[2]
-        if line and time.monotonic() - last >= _REPORT_EVERY:
-            last = time.monotonic()
-            report(one_line(line.decode(errors="replace")))
-
-    return watch
-
-
-def _ending(finished: Finished, timeout: int) -> str:
-    match finished.ending:
-        case Ending.EXITED:
-            left = "; background processes were ended" if finished.left_processes else ""
-            return _exit_text(finished.exit_code) + left
-        case Ending.TIMED_OUT:
-            advice = f"give a longer timeout (at most {_LONGEST}) or do less at once"
-            return f"timed out after {timeout} seconds and was ended; {advice}"
-        case Ending.INTERRUPTED:
-            return "interrupted: the turn was stopped and the command ended"
-        case Ending.TOO_MUCH_OUTPUT:
-            return "ended because it printed far too much; send its output to a file instead"
-        case _:
-            assert_never(finished.ending)
-
-
-def _exit_text(code: int | None) -> str:
-    if code is None:
-        return "the command cannot be ended; it hangs in the operating system"
-    if code >= 0:
-        return f"exit code {code}"
-    try:
-        return f"ended by signal {signal.Signals(-code).name}"
-    except ValueError:
-        return f"ended by signal {-code}"
+def _first_look(process: Background) -> str:
+    page = process.output.last(_FIRST_OUTPUT)
+    process.seen = page.end
+    output = page.text.rstrip() or "(no output so far)"
+    if process.state is State.RUNNING:
+        return f'{output}\n[runs in the background: process(action="poll", id="{process.id}")]'
+    return f"{output}\n[{process.id} has ended already: {exit_text(process.exit_code)}]"

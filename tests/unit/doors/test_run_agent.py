@@ -186,7 +186,7 @@ def test_only_the_chosen_toolsets_are_offered(tmp_path: Path) -> None:
     script = Script(agent, completion("Hello."))
     agent.run_conversation("Hi.")
     names = [entry["function"]["name"] for entry in script.requests[0]["tools"]]
-    assert names == ["terminal"]
+    assert names == ["python", "terminal"]
     agent = agent_in(tmp_path, enabled_toolsets=[])
     script = Script(agent, completion("Hello."))
     agent.run_conversation("Hi.")

@@ -14,6 +14,7 @@ from pathlib import Path
 import pytest
 
 from hermes.tools.process import Command, Ending, Finished, run_command
+from tests.unit.tools.processes import eventually, is_running, pids_in
 
 Shell = Callable[..., Finished]
 
@@ -31,22 +32,6 @@ def shell(command: Command) -> Shell:
         return run_command(prepared, stop or threading.Event())
 
     return run
-
-
-def is_running(pid: int) -> bool:
-    """Whether a process still does anything; a zombie waiting for its parent does not."""
-    try:
-        state = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0]
-    except FileNotFoundError:
-        return False
-    return state != "Z"
-
-
-def eventually(condition: Callable[[], bool], seconds: float = 5) -> bool:
-    deadline = time.monotonic() + seconds
-    while not condition() and time.monotonic() < deadline:
-        os.sched_yield()
-    return condition()
 
 
 def open_descriptors() -> int:
@@ -69,10 +54,6 @@ def parent_of(stat: Path) -> int:
         return 0  # gone since it was listed
 
 
-def pids_in(folder: Path) -> list[int]:
-    return [int(pid) for pid in (folder / "pids").read_text().split()]
-
-
 def test_output_of_both_streams_and_the_exit_code_come_back(shell: Shell) -> None:
     finished = shell("echo out; echo err >&2; exit 3")
     assert finished == Finished(ending=Ending.EXITED, exit_code=3, output="out\nerr\n")
@@ -84,6 +65,17 @@ def test_a_signal_is_a_negative_exit_code(shell: Shell) -> None:
 
 def test_there_is_no_input_to_wait_for(shell: Shell) -> None:
     assert shell("cat; echo done").output == "done\n"
+
+
+def test_input_that_is_given_is_read_and_then_at_its_end(command: Command) -> None:
+    given = replace(command, argv=("sh", "-c", "cat; cat; echo done"), given=b"x" * 200_000)
+    finished = run_command(replace(given, keep=300_000), threading.Event())
+    assert finished.output == "x" * 200_000 + "done\n"
+
+
+def test_input_that_nobody_reads_blocks_nobody(command: Command) -> None:
+    given = replace(command, argv=("true",), given=b"x" * 5_000_000)
+    assert run_command(given, threading.Event()).exit_code == 0
 
 
 def test_the_command_leads_a_session_of_its_own(shell: Shell) -> None:
