@@ -53,7 +53,9 @@ from hermes.core.turn import TurnParameters, Usage
 from hermes.providers.base import dialect_for
 from hermes.providers.caching import caching_for
 from hermes.providers.clients import HttpClients
+from hermes.providers.prices import with_cost
 from hermes.providers.sdk import SdkClients
+from hermes.runs.allowance import Allowance
 from hermes.settings.model import ApprovalSettings
 from hermes.settings.paths import default_workspace, home
 from hermes.tools.base import Scope, ToolContext
@@ -174,6 +176,7 @@ class AIAgent(Cooperative):
         self.run_id = run_id_of(run_link)
         self.equipment = equipment
         self.is_sub_agent = False
+        self._allowance = Allowance()
         self._session_db = session_db
         self._clients = clients or _background.clients
         self._stop = StopSignal()
@@ -194,8 +197,10 @@ class AIAgent(Cooperative):
         task_id: str | None = None,
     ) -> dict[str, Any]:
         """Run one turn to its end and return what came of it. Never raises for a failed turn."""
+        self._allowance = self.equipment.accounting.allowance(self.parameters, self.session_id)
         seams = self._fill_turn_seams(task_id)
         result = converse(seams, user_message, conversation_history or ())
+        self._allowance.close()
         return result_to_dict(result, self.session_id)
 
     def interrupt(self, message: str | None = None) -> None:
@@ -339,6 +344,10 @@ class AIAgent(Cooperative):
             patience=self.equipment.patience,
             meter=self.equipment.meter,
             caching=lambda: caching_for(self._provider, self.parameters.owner, self.session_id),
+            priced=lambda usage, seller: with_cost(
+                usage, self.equipment.accounting.prices(), seller or self._provider
+            ),
+            allowance=self._allowance,
             is_watched=lambda: self._has_stream_consumers(),
         )
 

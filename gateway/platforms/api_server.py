@@ -150,6 +150,7 @@ class APIServerAdapter:
             settings=self._run_settings,
             gate=self._gate,
             is_closing=lambda: self.running.is_draining,
+            accounting=self._workshop.equipment.accounting,
         )
         self.seams = self._fill_seams()
 
@@ -495,6 +496,7 @@ class APIServerAdapter:
             runs_store=self._run_store.registered,
             run_settings=self._run_settings,
             gate=self._gate,
+            accounting=self._workshop.equipment.accounting,
         )
 
     async def _write_chat(self, request: web.Request, stream: ChatStream) -> web.StreamResponse:

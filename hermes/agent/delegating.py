@@ -38,7 +38,7 @@ def run_errand(
     """The sub-agent's report, or how it failed. What happens on the way is told as it happens."""
     told = _nested(errand.call_id, emit)
     seams = seams_for(errand, told)
-    seams = replace(seams, record=lambda message: told(MessageKept(message)))
+    seams = replace(seams, record=lambda message, _used: told(MessageKept(message)))
     result = converse(seams, errand.task, ())
     count(result.usage)
     return _report(result)

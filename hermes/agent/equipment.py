@@ -11,6 +11,7 @@ from hermes.agent.context import Contexts
 from hermes.agent.patience import Patience
 from hermes.core.metrics import UNMETERED, Meter
 from hermes.providers.health import Health
+from hermes.runs.accounting import Accounting
 from hermes.tools.toolbox import Toolbox
 
 
@@ -23,6 +24,7 @@ class Equipment:
     meter: Meter = UNMETERED
     contexts: Contexts = field(default_factory=Contexts)
     """What is known of the models' windows, and of conversations that were made to fit."""
+    accounting: Accounting = field(default_factory=Accounting)
 
 
 BARE = Equipment()

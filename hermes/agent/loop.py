@@ -10,9 +10,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 from functools import partial
+from typing import Any
 
+from hermes.agent.accounts import count, count_reply, refused, stopped_by_budget
 from hermes.agent.answer_format import MOST_REPAIRS, correction, fault_of, without_fence
 from hermes.agent.fitting import explained, fitted, learnt, made_room
+from hermes.agent.keeping import hear, is_steered, keep, keep_reply
 from hermes.agent.offering import divided, offer
 from hermes.agent.resuming import answered_calls_in, open_calls, replies_in
 from hermes.agent.retrying import ask_patiently
@@ -21,10 +24,9 @@ from hermes.agent.tooling import clearances, run_tool_calls, with_distinct_ids
 from hermes.agent.turn_state import TurnState
 from hermes.core import messages
 from hermes.core.errors import Interrupted, ProviderError
-from hermes.core.events import ApprovalRequested, SegmentEnd, Steered, TextDelta
+from hermes.core.events import ApprovalRequested, SegmentEnd, TextDelta
 from hermes.core.messages import Content, Message
-from hermes.core.run_link import RunLink, Steer
-from hermes.core.turn import AnswerFormat, Failure, Outcome, Resumption, TurnResult, Usage
+from hermes.core.turn import AnswerFormat, Failure, Outcome, Resumption, TurnResult
 from hermes.fibers import blocking
 from hermes.providers.base import Prompt
 from hermes.providers.reply import Reply, ToolCall
@@ -49,10 +51,13 @@ def _turn(seams: AgentSeams, turn: TurnState, user_message: Content | None) -> T
     try:
         if resumption is not None:
             return _go_on(seams, turn, resumption)
+        spent = seams.allowance.exhausted()
+        if spent is not None:  # before anything was said or kept
+            return refused(seams, turn, spent)
         for answer in seams.parameters.tool_results:
-            _keep(seams, turn, answer)
+            keep(seams, turn, answer)
         if user_message is not None:
-            _keep(seams, turn, messages.user(user_message))
+            keep(seams, turn, messages.user(user_message))
         return _run(seams, turn)
     except Interrupted as stop:
         return turn.ended(Outcome.INTERRUPTED, error=seams.stop().reason or str(stop))
@@ -64,6 +69,7 @@ def _turn(seams: AgentSeams, turn: TurnState, user_message: Content | None) -> T
 def _go_on(seams: AgentSeams, turn: TurnState, resumption: Resumption) -> TurnResult:
     """Answer the calls that were left open, then go on as if nothing had happened."""
     turn.messages += resumption.messages
+    turn.usage = resumption.usage
     turn.replies = replies_in(resumption.messages)
     turn.tool_calls = answered_calls_in(resumption.messages)
     calls = open_calls(resumption.messages)
@@ -83,6 +89,9 @@ def _run(seams: AgentSeams, turn: TurnState) -> TurnResult:
         tokens_left = _tokens_left(seams, turn)
         if tokens_left == 0:
             return turn.ended(Outcome.TRUNCATED, error=TRUNCATED)
+        spent = seams.allowance.exhausted()
+        if spent is not None:
+            return stopped_by_budget(seams, turn, spent)
         reply = _ask(seams, turn, tokens_left)
         result = _ending(seams, turn, reply)
         if result is not None:
@@ -126,45 +135,24 @@ def _run_calls(
             seams.emit(ApprovalRequested(request))
         return turn.ended(Outcome.ASKING, said, approvals=requests)
     for answer in run_tool_calls(seams, server_calls, cleared):
-        _keep(seams, turn, answer)
+        keep(seams, turn, answer)
     turn.tool_calls += len(server_calls)
-    _count(seams, turn, seams.usage_beside())
+    count(seams, turn, seams.usage_beside())
     question = seams.take_question()
     if question is not None:
         return _asked(seams, turn, question)
     if client_calls:
         return turn.ended(Outcome.WAITING, said, pending=client_calls)
     if seams.link is not None:
-        _hear(seams, turn, seams.link.take_steers())
+        hear(seams, turn, seams.link.take_steers())
     return None
 
 
 def _asked(seams: AgentSeams, turn: TurnState, question: str) -> TurnResult:
     """The turn ends with a question; the next message answers it."""
     seams.emit(TextDelta(question))
-    _keep(seams, turn, messages.assistant(question, []))
+    keep(seams, turn, messages.assistant(question, []))
     return turn.ended(Outcome.COMPLETED, question)
-
-
-def _count(seams: AgentSeams, turn: TurnState, usage: Usage) -> None:
-    turn.usage += usage
-    seams.count(usage)
-
-
-def _hear(seams: AgentSeams, turn: TurnState, steers: Sequence[Steer]) -> None:
-    """Let the model know what was said to it while it worked."""
-    for steer in steers:
-        seams.emit(Steered(steer.id, steer.text))
-        _keep(seams, turn, messages.user(steer.text))
-
-
-def _is_steered(seams: AgentSeams, turn: TurnState, link: RunLink) -> bool:
-    """Whether somebody has said something that this answer is no answer to."""
-    steers = link.end_steering()
-    if steers:
-        seams.emit(SegmentEnd())
-        _hear(seams, turn, steers)
-    return bool(steers)
 
 
 def _tokens_left(seams: AgentSeams, turn: TurnState) -> int | None:
@@ -178,18 +166,25 @@ def _ask(seams: AgentSeams, turn: TurnState, tokens_left: int | None) -> Reply:
     if seams.is_interrupted():
         raise Interrupted("The turn was interrupted.")
     turn.api_calls += 1
+    prompt: Prompt | None = None
+
+    def request() -> dict[str, Any]:
+        nonlocal prompt
+        prompt = _prompt(seams, turn, tokens_left)
+        return seams.dialect().request(prompt)
+
     try:
         reply = ask_patiently(
             seams,
-            lambda: seams.dialect().request(_prompt(seams, turn, tokens_left)),
+            request,
             on_fallback=turn.change_provider,
             compress=lambda failure: made_room(seams, turn, failure.message),
         )
     except ProviderError as error:
         raise explained(seams, turn, error) from error
     if reply.usage is not None:
-        _count(seams, turn, reply.usage)
         learnt(seams, turn, reply.usage)
+    count_reply(seams, turn, reply, prompt)
     return with_distinct_ids(reply, turn.messages) if reply.tool_calls else reply
 
 
@@ -198,7 +193,7 @@ def _ending(seams: AgentSeams, turn: TurnState, reply: Reply) -> TurnResult | No
     wanted = seams.parameters.answer_format
     if wanted is not None and reply.text and _is_whole(reply) and not seams.is_interrupted():
         return _checked(seams, turn, reply, wanted)
-    _keep_reply(seams, turn, reply)
+    keep_reply(seams, turn, reply)
     text = reply.text or ""
     if seams.is_interrupted():
         return turn.ended(Outcome.INTERRUPTED, text, _stop_reason(seams))
@@ -215,7 +210,7 @@ def _ending(seams: AgentSeams, turn: TurnState, reply: Reply) -> TurnResult | No
         )
     if reply.tool_calls:
         return None
-    if seams.link is not None and _is_steered(seams, turn, seams.link):
+    if seams.link is not None and is_steered(seams, turn, seams.link):
         return None
     return turn.ended(Outcome.COMPLETED, text)
 
@@ -238,12 +233,12 @@ def _checked(
     fault = blocking(partial(fault_of, text, wanted))
     if fault is None:
         turn.corrections.clear()
-        _keep_reply(seams, turn, replace(reply, text=text))
-        if seams.link is not None and _is_steered(seams, turn, seams.link):
+        keep_reply(seams, turn, replace(reply, text=text))
+        if seams.link is not None and is_steered(seams, turn, seams.link):
             return None
         return turn.ended(Outcome.COMPLETED, text)
     if seams.is_watched() or len(turn.corrections) >= 2 * MOST_REPAIRS:
-        _keep_reply(seams, turn, reply)
+        keep_reply(seams, turn, reply)
         return turn.ended(
             Outcome.FAILED,
             said,
@@ -272,23 +267,6 @@ def _prompt(seams: AgentSeams, turn: TurnState, tokens_left: int | None) -> Prom
         caching=seams.caching(),
     )
     return fitted(seams, turn, prompt)
-
-
-def _keep_reply(seams: AgentSeams, turn: TurnState, reply: Reply) -> None:
-    if not reply.text and not reply.tool_calls:
-        return
-    calls = [call.as_message_part() for call in reply.tool_calls]
-    message = messages.assistant(reply.text, calls)
-    if reply.replay is not None:
-        message["replay"] = reply.replay
-    if reply.reasoning and seams.parameters.keeps_reasoning:
-        message["reasoning"] = reply.reasoning
-    _keep(seams, turn, message)
-
-
-def _keep(seams: AgentSeams, turn: TurnState, message: Message) -> None:
-    turn.messages.append(message)
-    seams.record(message)
 
 
 def _stop_reason(seams: AgentSeams) -> str:

@@ -10,7 +10,7 @@ from hermes.core.events import Emit, MessageKept
 from hermes.core.messages import Message
 from hermes.core.ports import Transcript
 from hermes.core.run_link import RunLink
-from hermes.core.turn import Resumption
+from hermes.core.turn import Resumption, Usage
 from hermes.fibers import blocking
 
 log = logging.getLogger(__name__)
@@ -41,14 +41,15 @@ class Recorder:
         self._emit = emit
         self._step = 0 if resumption is None else resumption.steps
 
-    def record(self, message: Message) -> None:
+    def record(self, message: Message, used: Usage | None = None) -> None:
         """Returns when the session has the message; at once when there is no session to keep it.
 
         Raises `Interrupted` when the run's log cannot be written; nothing is kept then.
         """
         place: dict[str, Any] = {}
         if self._link is not None:
-            self._emit(MessageKept(message))
+            is_reply = message["role"] == "assistant"
+            self._emit(MessageKept(message, used if is_reply else None))
             place = {"run_id": self._link.run_id, "step": self._step}
             self._step += 1
         if self._transcript is None:

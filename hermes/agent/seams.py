@@ -24,6 +24,8 @@ from hermes.providers.base import Dialect
 from hermes.providers.caching import NO_CACHING, Caching
 from hermes.providers.failures import Failure
 from hermes.providers.reply import Reply, ToolCall
+from hermes.runs.allowance import Allowance
+from hermes.settings.model import ProviderSettings
 from hermes.tools.registry import Registry
 
 
@@ -65,9 +67,10 @@ class AgentSeams:
     registry: Registry
     run_tool: Callable[[ToolCall], str]
     emit: Emit
-    record: Callable[[Message], None]
-    """Keep a message of the turn; returns when it is safe."""
+    record: Callable[[Message, Usage], None]
+    """Keep a message of the turn, and what had been used by then; returns when it is safe."""
     count: Callable[[Usage], None]
+    """Called with what a model call used, once it is known what that cost."""
     stop: Callable[[], StopSignal]
     is_interrupted: Callable[[], bool]
     chain: Chain
@@ -88,5 +91,9 @@ class AgentSeams:
     meter: Meter = UNMETERED
     caching: Callable[[], Caching] = lambda: NO_CACHING
     """What tells the provider that prompts belong together."""
+    priced: Callable[[Usage, ProviderSettings | None], Usage] = lambda usage, _seller: usage
+    """What a call has used, with its cost where that is known; None: of the provider in use."""
+    allowance: Allowance = field(default_factory=Allowance)
+    """What this turn and its sub-agents use, and may use."""
     is_watched: Callable[[], bool] = lambda: False
     """Whether somebody reads the answer while it is written: then nothing of it can be unsaid."""

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import partial
 
+from hermes.agent.accounts import count_aside
 from hermes.agent.compressing import (
     beginning,
     cut_before,
@@ -180,8 +181,8 @@ class Shortening:
         except ProviderError:
             return ""
         if reply.usage is not None:
-            self._turn.usage += reply.usage
-            self._seams.count(reply.usage)
+            seller = self._context.contexts.rules().summarizer
+            count_aside(self._seams, self._turn, reply.usage, seller)
         return "" if reply.error is not None else (reply.text or "").strip()
 
     def _window_for_summaries(self) -> int:

@@ -22,6 +22,10 @@ class TurnState:
     replies: int = 0
     """How often the model had answered before this agent took the turn up."""
     tool_calls: int = 0
+    said: list[str] = field(default_factory=list)
+    """The texts of the model's replies, in order."""
+    has_unknown_cost: bool = False
+    """Whether the reader was told that a limit on cost cannot be held."""
     corrections: list[Message] = field(default_factory=list)
     """Said to the model about answers that could not be used; not kept."""
     telling: Telling = field(default_factory=Telling)

@@ -11,7 +11,10 @@ from hermes.contract.equipping_commands import CommandRoom
 from hermes.contract.equipping_mcp import McpShelf
 from hermes.contract.equipping_shadow import shadow_for
 from hermes.contract.equipping_web import ConfiguredSearch, WebReader
+from hermes.runs.accounting import Accounting
 from hermes.settings.model import Settings
+from hermes.settings.paths import spending_db
+from hermes.store.ledger import ProcessLedger
 from hermes.tools.remote import RemoteTools
 from hermes.tools.services import Services
 from hermes.tools.toolbox import Toolbox
@@ -32,9 +35,15 @@ class Workshop:
             search_engine=ConfiguredSearch(settings),
             **self._commands.services(),
         )
+        self._ledger = ProcessLedger(lambda: spending_db(settings().home))
         self.equipment = Equipment(
             toolbox=Toolbox(services, RemoteTools(self.mcp.tools)),
             contexts=Contexts(lambda: rules_from(settings())),
+            accounting=Accounting(
+                budgets=lambda owner: settings().budgets_of(owner),
+                prices=lambda: settings().prices,
+                ledger=self._ledger,
+            ),
         )
 
     def recover(self) -> None:
@@ -50,3 +59,4 @@ class Workshop:
         self._commands.processes.close()
         self.mcp.close()
         self.shadow.close()
+        self._ledger.close()

@@ -57,6 +57,10 @@ def result_to_dict(result: TurnResult, session_id: str | None) -> dict[str, Any]
         "total_tokens": result.usage.total_tokens,
         "cached_tokens": result.usage.cached_tokens,
         "reasoning_tokens": result.usage.reasoning_tokens,
+        "cache_write_tokens": result.usage.cache_write_tokens,
+        "cost_usd": result.usage.cost_usd,
+        "is_cost_partial": result.usage.is_cost_partial,
+        "is_estimated": result.usage.is_estimated,
     }
 
 
@@ -100,7 +104,16 @@ def _usage(usage: Mapping[str, Any], result: Mapping[str, Any]) -> Usage:
         total_tokens=_count(usage, "total_tokens"),
         cached_tokens=_count(result, "cached_tokens"),
         reasoning_tokens=_count(result, "reasoning_tokens"),
+        cache_write_tokens=_count(result, "cache_write_tokens"),
+        cost_usd=_amount(result, "cost_usd"),
+        is_cost_partial=result.get("is_cost_partial") is True,
+        is_estimated=result.get("is_estimated") is True,
     )
+
+
+def _amount(source: Mapping[str, Any], key: str) -> float | None:
+    value = source.get(key)
+    return float(value) if isinstance(value, int | float) and value is not True else None
 
 
 def _count(source: Mapping[str, Any], key: str) -> int:

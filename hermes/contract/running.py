@@ -20,6 +20,8 @@ from hermes.runs.turns import AgentRef, RunningTurns, interrupt
 Pair = tuple[dict[str, Any], dict[str, Any]]
 RunAgent = Callable[..., Awaitable[Pair]]
 
+_TOKENS = ("input_tokens", "output_tokens", "total_tokens")
+
 
 async def run_turn(
     ask: RunAgent, call: TurnCall, feed: Feed | None, agent_ref: AgentRef
@@ -80,7 +82,7 @@ class AgentTurn:
         if self.running.is_hurried:
             agent.interrupt("The turn was stopped before it began.")
         result = agent.run_conversation(**self.question)
-        return _named_session(result, agent), _usage_of(agent)
+        return _named_session(result, agent), _usage_of(agent, result)
 
     def _leave(self) -> None:
         interrupt(self.agent_ref, "The caller left")
@@ -114,7 +116,13 @@ def _named_session(result: dict[str, Any], agent: Any) -> dict[str, Any]:
     return result
 
 
-def _usage_of(agent: Any) -> dict[str, Any]:
+def _usage_of(agent: Any, result: Mapping[str, Any]) -> dict[str, Any]:
+    """The turn's, as the agent tells it: with its sub-agents, and from its very beginning.
+
+    An agent of another make may only know what it has used in all.
+    """
+    if all(name in result for name in _TOKENS):
+        return {name: result[name] for name in _TOKENS}
     return {
         "input_tokens": agent.session_prompt_tokens,
         "output_tokens": agent.session_completion_tokens,

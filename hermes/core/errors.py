@@ -13,6 +13,7 @@
     │   ├── EventsGone          410  the events asked for were deleted
     │   ├── BodyTooLarge        413  the body is over the configured limit
     │   ├── RateLimited         429  too much at once: for the provider, or for this gateway
+    │   │   └── BudgetExhausted 429  what may be used is used up
     │   ├── AgentIncomplete     502  the agent ended without a usable answer
     │   ├── ProviderFailed      502  the provider failed in a way that waiting does not mend
     │   └── Unavailable         503  not now; try again after a while
@@ -159,6 +160,27 @@ class RateLimited(ApiError):
     status = 429
     type = "rate_limit_error"
     default_code = "rate_limit_exceeded"
+
+
+class BudgetExhausted(RateLimited):
+    """What the session, the key or the day may use is used up; nothing was done.
+
+    Clients are told not to try again by themselves: that helps only when the day is over, which
+    `Retry-After` says, or when somebody raises the limit.
+    """
+
+    default_code = "budget_exhausted"
+
+    def __init__(
+        self,
+        message: str,
+        *,
+        code: str | None = None,
+        headers: Mapping[str, str] | None = None,
+        extra: Mapping[str, Any] | None = None,
+    ) -> None:
+        told = {"x-should-retry": "false", **(headers or {})}
+        super().__init__(message, code=code, headers=told, extra=extra)
 
 
 class AgentIncomplete(ApiError):

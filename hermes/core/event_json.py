@@ -34,7 +34,7 @@ from hermes.core.events import (
     TurnEnded,
     TurnPaused,
 )
-from hermes.core.turn_json import read_request, result_from_json
+from hermes.core.turn_json import read_request, read_usage, result_from_json
 from hermes.core.value_json import reader_of, to_plain, tuple_of
 
 _read_state = reader_of(FileState)
@@ -56,7 +56,7 @@ _KINDS: Mapping[type, tuple[str, Callable[[Any], Any]]] = {
     FilesChanged: ("files.changed", reader_of(FilesChanged, {"changes": tuple_of(_read_change)})),
     CommandRan: ("command.ran", reader_of(CommandRan)),
     Delegated: ("delegate.event", reader_of(Delegated, {"event": _read_nested})),
-    MessageKept: ("message.kept", reader_of(MessageKept)),
+    MessageKept: ("message.kept", reader_of(MessageKept, {"used": read_usage})),
     ApprovalRequested: (
         "approval.requested",
         reader_of(ApprovalRequested, {"request": read_request}),

@@ -22,6 +22,7 @@ from hermes.core.approvals import ApprovalRequest, Decision
 from hermes.core.changes import FileChange
 from hermes.core.messages import Message
 from hermes.core.turn import TurnResult
+from hermes.core.usage import Usage
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,6 +117,8 @@ class MessageKept:
     """A message of the turn is final: a finished step, from which the turn could go on."""
 
     message: Message
+    used: Usage | None = None
+    """With a message of the model: what the turn had used by then, in all."""
 
 
 @dataclass(frozen=True, slots=True)

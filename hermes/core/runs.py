@@ -143,7 +143,7 @@ class Run:
     """The final text, or what there is of it."""
     error: Mapping[str, Any] | None
     """`code` and `message` of what went wrong."""
-    usage: Mapping[str, int]
+    usage: Mapping[str, Any]
     has_all_events: bool
     """False once a part of its log was deleted to save space."""
 

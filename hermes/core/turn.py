@@ -8,7 +8,9 @@ from enum import Enum
 from typing import Any
 
 from hermes.core.approvals import ApprovalRequest, Decision, Grant
+from hermes.core.budgets import NO_BUDGET, Budget
 from hermes.core.messages import Content, Message, user
+from hermes.core.usage import Usage as Usage
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -65,6 +67,12 @@ class Resumption:
     """Who decided, as in `ApprovalDecided`; a call that is missing was decided by the client."""
     steps: int = 0
     """How many messages were recorded: the next one has this number."""
+    usage: Usage = field(default_factory=Usage)
+    """What was used before."""
+    calls: int = 0
+    """How many model calls that took, where it is known."""
+    seconds: float = 0.0
+    """How long the agent was at work before."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -97,6 +105,8 @@ class TurnParameters:
     grants: tuple[Grant, ...] = ()
     """What was approved before, for longer than once."""
     resumption: Resumption | None = None
+    budget: Budget = NO_BUDGET
+    """What the request itself allows; it can only lower what is configured."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -134,26 +144,6 @@ class Outcome(Enum):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Usage:
-    """Tokens, summed over the model calls of a turn."""
-
-    input_tokens: int = 0
-    output_tokens: int = 0
-    total_tokens: int = 0
-    cached_tokens: int = 0
-    reasoning_tokens: int = 0
-
-    def __add__(self, other: Usage) -> Usage:
-        return Usage(
-            input_tokens=self.input_tokens + other.input_tokens,
-            output_tokens=self.output_tokens + other.output_tokens,
-            total_tokens=self.total_tokens + other.total_tokens,
-            cached_tokens=self.cached_tokens + other.cached_tokens,
-            reasoning_tokens=self.reasoning_tokens + other.reasoning_tokens,
-        )
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
 class Failure:
     """Why a turn failed, as far as the one who asked can do something about it."""
 
@@ -173,7 +163,7 @@ class TurnResult:
     error: str | None = None
     """Why there is no whole answer, in words for the caller."""
     failure: Failure | None = None
-    """With FAILED, more about it, where more is known."""
+    """With FAILED or TRUNCATED, more about it, where more is known."""
     pending: Sequence[dict[str, Any]] = ()
     """With WAITING, the client's calls in the chat-completions shape."""
     approvals: Sequence[ApprovalRequest] = ()

@@ -10,6 +10,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from hermes.core.approvals import ApprovalRequest, Decision, Grant
+from hermes.core.budgets import Budget
 from hermes.core.turn import (
     AnswerFormat,
     ClientTools,
@@ -45,10 +46,16 @@ _read_parameters = reader_of(
         "answer_format": reader_of(AnswerFormat),
         "client_tools": reader_of(ClientTools, {"tools": tuple}),
         "tool_results": tuple,
+        "budget": reader_of(Budget),
         "grants": tuple_of(reader_of(Grant)),
         "resumption": reader_of(
             Resumption,
-            {"messages": tuple, "started": frozenset, "decisions": mapping_of(Decision)},
+            {
+                "messages": tuple,
+                "started": frozenset,
+                "decisions": mapping_of(Decision),
+                "usage": read_usage,
+            },
         ),
     },
 )

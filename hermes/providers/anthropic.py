@@ -256,4 +256,5 @@ def _usage(raw: dict[str, Any]) -> Usage:
         output_tokens=output_tokens,
         total_tokens=input_tokens + output_tokens,
         cached_tokens=cached,
+        cache_write_tokens=written,
     )

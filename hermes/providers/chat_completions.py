@@ -14,6 +14,7 @@ from hermes.core.turn import AnswerFormat, Usage
 from hermes.providers.caching import NO_CACHING, with_marks
 from hermes.providers.chat_messages import API_MODE, worded_messages
 from hermes.providers.fields import (
+    amount_field,
     arguments_text,
     count_field,
     field,
@@ -231,10 +232,15 @@ def _finish(event: Any, reason: Any, into: ReplyBuilder) -> None:
 def _usage(usage: Any) -> Usage:
     prompt_tokens = count_field(usage, "prompt_tokens")
     completion_tokens = count_field(usage, "completion_tokens")
+    read = field(usage, "prompt_tokens_details")
     return Usage(
         input_tokens=prompt_tokens,
         output_tokens=completion_tokens,
         total_tokens=count_field(usage, "total_tokens") or prompt_tokens + completion_tokens,
-        cached_tokens=count_field(field(usage, "prompt_tokens_details"), "cached_tokens"),
+        cached_tokens=count_field(read, "cached_tokens")
+        or count_field(usage, "prompt_cache_hit_tokens")  # DeepSeek
+        or count_field(usage, "cached_tokens"),  # Moonshot
+        cache_write_tokens=count_field(read, "cache_write_tokens"),
         reasoning_tokens=count_field(field(usage, "completion_tokens_details"), "reasoning_tokens"),
+        cost_usd=amount_field(usage, "cost"),  # OpenRouter
     )

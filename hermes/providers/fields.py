@@ -6,6 +6,7 @@ Nothing here raises: a missing name, a wrong type or a foreign value simply read
 from __future__ import annotations
 
 import json
+import math
 from collections.abc import Mapping
 from typing import Any
 
@@ -39,6 +40,14 @@ def count_field(source: Any, name: str) -> int:
     if value.__class__ is int:
         return value if value > 0 else 0
     return int(value) if isinstance(value, int) and value is not True and value > 0 else 0
+
+
+def amount_field(source: Any, name: str) -> float | None:
+    """An amount of money; anything that is not one is None."""
+    value = field(source, name)
+    if value is None or isinstance(value, bool) or not isinstance(value, int | float):
+        return None
+    return float(value) if 0 <= value < math.inf else None
 
 
 def index_field(source: Any, name: str) -> int | None:

@@ -11,6 +11,7 @@ from typing import Any
 from hermes.core.errors import ProviderError
 from hermes.core.turn import AnswerFormat, Usage
 from hermes.providers.fields import (
+    amount_field,
     arguments_text,
     count_field,
     field,
@@ -234,10 +235,13 @@ def _failure(event: Any) -> ProviderError:
 def _usage(usage: Any) -> Usage:
     input_tokens = count_field(usage, "input_tokens")
     output_tokens = count_field(usage, "output_tokens")
+    read = field(usage, "input_tokens_details")
     return Usage(
         input_tokens=input_tokens,
         output_tokens=output_tokens,
         total_tokens=count_field(usage, "total_tokens") or input_tokens + output_tokens,
-        cached_tokens=count_field(field(usage, "input_tokens_details"), "cached_tokens"),
+        cached_tokens=count_field(read, "cached_tokens"),
+        cache_write_tokens=count_field(read, "cache_write_tokens"),
         reasoning_tokens=count_field(field(usage, "output_tokens_details"), "reasoning_tokens"),
+        cost_usd=amount_field(usage, "cost"),
     )

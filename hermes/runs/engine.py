@@ -29,6 +29,7 @@ from hermes.core.run_link import Steer
 from hermes.core.run_ports import NewEvent, RunStore
 from hermes.core.runs import LoggedEvent, NewRun, Run, RunStatus
 from hermes.core.turn import TurnResult
+from hermes.runs.accounting import Accounting
 from hermes.runs.endings import Endings
 from hermes.runs.lasting_grants import LastingGrants
 from hermes.runs.limits import Gate
@@ -74,10 +75,12 @@ class Runs:
         settings: RunSettings,
         gate: Gate,
         is_closing: Callable[[], bool] = lambda: False,
+        accounting: Accounting | None = None,
     ) -> None:
         """`store` gives the store, with this process registered as its worker. May block."""
         self._store = store
         self._storage = storage
+        self._accounting = accounting or Accounting()
         self._logs = LiveLogs()
         self._gate = gate
         self._turnstile = Turnstile(gate, max_waiting=settings.max_queued)
@@ -128,6 +131,7 @@ class Runs:
         ):
             return
         self._gate.refuse_too_many(new.owner)
+        await self._accounting.refuse_spent(new.owner, new.session_id, self._storage)
         self._turnstile.refuse_when_full()
 
     async def _submitted(self, new: NewRun, work: Work) -> Begun:

@@ -11,7 +11,6 @@ import time
 from collections import OrderedDict
 from collections.abc import AsyncIterator, Callable
 from contextlib import suppress
-from dataclasses import asdict
 
 from hermes.core.events import Event, Idle, RunStarted, TextDelta, TurnEnded
 from hermes.core.ids import new_id
@@ -162,7 +161,7 @@ class PassingRun:
             finished_at=self.ended_at,
             output=told.text,
             error=error_of(status, told),
-            usage=asdict(told.usage),
+            usage=told.usage.as_dict(),
             has_all_events=True,
         )
 

@@ -45,7 +45,8 @@ async def create(request: web.Request, seams: Seams) -> web.StreamResponse:
         routed=routed,
     )
     if is_task(request.headers, asked):
-        return await _from_memory(request, seams, chat, plain_call(asked, alias=routed.alias))
+        call = plain_call(asked, caller.owner, alias=routed.alias)
+        return await _from_memory(request, seams, chat, call)
     session_id = await stored_session(seams, asked, caller, routed.alias)
     answer = await pending_answer(
         seams, caller.owner, asked.user_message, history=asked.history, session_id=session_id
@@ -69,6 +70,7 @@ async def _from_memory(
 ) -> web.StreamResponse:
     """Nothing is stored, and a client that leaves ends it all."""
     owner = chat.question.caller.owner
+    await seams.accounting.refuse_spent(owner, None, seams.storage)
     with seams.gate.entered(owner):
         run = seams.passing.begin(KIND, owner, chat.head.model, chat.head.id)
         said = {

@@ -53,7 +53,7 @@ def stored_call(
     return replace(call, parameters=replace(call.parameters, persist=True))
 
 
-def plain_call(asked: ChatRequest, *, alias: str | None) -> TurnCall:
+def plain_call(asked: ChatRequest, owner: str, *, alias: str | None) -> TurnCall:
     """For the model alone: no agent, no tools, no session."""
     wanted = asked.parameters
     return TurnCall(
@@ -65,6 +65,8 @@ def plain_call(asked: ChatRequest, *, alias: str | None) -> TurnCall:
             answer_format=wanted.answer_format,
             reasoning_effort=wanted.reasoning_effort,
             alias=alias,
+            budget=wanted.budget,
+            owner=owner,
             is_plain=True,
         ),
     )
@@ -93,6 +95,7 @@ def _call(
             answer_format=wanted.answer_format,
             reasoning_effort=wanted.reasoning_effort,
             client_tools=wanted.client_tools,
+            budget=wanted.budget,
             alias=alias,
             owner=caller.owner,
             can_ask=True,

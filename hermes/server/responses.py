@@ -53,6 +53,7 @@ async def _from_memory(
     request: web.Request, seams: Seams, question: Question, prepared: Prepared
 ) -> web.StreamResponse:
     """Nothing is stored, and a client that leaves ends it all."""
+    await seams.accounting.refuse_spent(prepared.owner, None, seams.storage)
     with seams.gate.entered(prepared.owner):
         run = seams.passing.begin(KIND, prepared.owner, prepared.head.model, prepared.head.id)
         keep_asking = partial(kept_response.keep_paused, seams, question, prepared, run)

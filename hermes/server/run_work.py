@@ -56,6 +56,7 @@ class RunWork:
                 persist=run.session_id is not None,
                 tool_results=tuple(asked.tool_results),
                 alias=alias,
+                budget=asked.budget,
             ),
         )
         refuse_unseen_images(seams, alias, [*history, *call.opening], param="input")

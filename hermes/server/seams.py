@@ -19,6 +19,7 @@ from hermes.core.run_ports import RunStore
 from hermes.core.served_models import ServedModel
 from hermes.core.turn import TurnResult
 from hermes.core.uploads import Uploads
+from hermes.runs.accounting import Accounting
 from hermes.runs.engine import Runs
 from hermes.runs.limits import Gate
 from hermes.runs.passing import PassingRuns
@@ -132,6 +133,8 @@ class Seams:
     gate: Gate
     """How many turns may run at once."""
     run_settings: RunSettings
+    accounting: Accounting = field(default_factory=Accounting)
+    """What turns may use, and what was used."""
     passing: PassingRuns = field(default_factory=PassingRuns)
     """The runs that are not."""
     compact_after: Callable[[], int] = lambda: SessionSettings().compact_after_messages

@@ -48,7 +48,7 @@ class SessionWork:
             system_prompt=asked.system_prompt,
             session_id=session_id,
             session_key=self.question.caller.session_key,
-            parameters=TurnParameters(persist=True, alias=alias),
+            parameters=TurnParameters(persist=True, alias=alias, budget=asked.budget),
         )
         refuse_unseen_images(seams, alias, [*call.history, *call.opening], param="message")
         return call

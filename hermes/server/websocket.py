@@ -153,6 +153,7 @@ class _Connection:
             work = further_work(seams, asked, prepared, answer)
             return (await source_of(seams.runs, await decide(seams, answer, work))).view, None
         if not prepared.record.store:
+            await seams.accounting.refuse_spent(prepared.owner, None, seams.storage)
             return self._from_memory(asked, prepared)
         work = ResponseWork(seams=seams, question=asked, head=prepared.head, prepared=prepared)
         new = new_response_run(seams, asked, prepared, RunPolicies(disconnect=CANCEL))

@@ -10,6 +10,7 @@ from collections.abc import Mapping
 from dataclasses import asdict
 from typing import Any
 
+from hermes.settings.budget_options import key_budgets_section
 from hermes.settings.kinds import read_as
 from hermes.settings.model import ListenerSettings, NamedKey
 from hermes.settings.named_keys import read_keys, refuse_shared_keys
@@ -34,7 +35,12 @@ def as_extra(listener: ListenerSettings) -> dict[str, Any]:
 
 
 def _as_section(named: NamedKey) -> dict[str, Any]:
-    return {"key": named.key, "max_concurrent": named.max_concurrent}
+    return {
+        "key": named.key,
+        "max_concurrent": named.max_concurrent,
+        "toolsets": named.toolsets,
+        "budget": key_budgets_section(named.budgets) or None,
+    }
 
 
 def listener_variables(environ: Mapping[str, str]) -> dict[str, Any]:

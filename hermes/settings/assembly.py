@@ -6,10 +6,12 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+from hermes.core.budgets import LIMITS, NO_BUDGETS, Budget, Budgets
 from hermes.core.errors import SettingsError
 from hermes.settings import paths, provider_choice
 from hermes.settings.aliases import alias_holds_key, read_aliases
 from hermes.settings.approval_rules import read_rules, rules_for_nobody
+from hermes.settings.budget_options import PRICES, SCOPES, read_prices
 from hermes.settings.config_yaml import PREFIX, ConfigFile
 from hermes.settings.context_options import ContextSettings
 from hermes.settings.fallbacks import fallback_holds_key, read_fallbacks
@@ -127,6 +129,8 @@ class Assembly:
                 **self._values("approvals", ("mode", "timeout_seconds")),
                 rules=self._rules,
             ),
+            budgets=self._budgets(),
+            prices=read_prices(self._config.value(PRICES), PREFIX + PRICES),
             **({"profile": self._found["profile"].value} if "profile" in self._found else {}),
             sources=self._sources(),
             warnings=self._warnings(),
@@ -140,6 +144,11 @@ class Assembly:
             for field in fields
             if f"{section}.{field}" in self._found
         }
+
+    def _budgets(self) -> Budgets:
+        found = {scope: self._values(f"budgets.{scope}", LIMITS) for scope in SCOPES}
+        said = {scope: Budget(**values) for scope, values in found.items() if values}
+        return Budgets(**said) if said else NO_BUDGETS
 
     def _listener(self) -> ListenerSettings:
         listener = ListenerSettings(**self._values("listener", _LISTENER), keys=self._keys)

@@ -225,6 +225,11 @@ def share(least: float, most: float) -> Kind:
     return Kind(f"a number from {least:g} to {most:g}", numbers.read)
 
 
+def amount(least: float, most: float) -> Kind:
+    """Money."""
+    return Kind(f"a number from {least:g} to {most:g}", seconds(least, most).read)
+
+
 def one_of(*names: str) -> Kind:
     def read(value: object) -> str:
         word = _line(value).lower()

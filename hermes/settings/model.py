@@ -12,6 +12,8 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Any, Literal
 
+from hermes.core.budgets import NO_BUDGETS, Budgets
+from hermes.core.prices import PriceRules
 from hermes.core.runs import CANCEL, Disconnect, RunRetention, WhenBusy
 from hermes.settings.context_options import ContextSettings
 from hermes.settings.mcp_settings import McpSettings
@@ -37,6 +39,8 @@ class NamedKey:
     """How many turns it may have at work; 0: no limit; None: as `runs.max_per_key` says."""
     toolsets: tuple[str, ...] | None = None
     """Which of the agent's toolsets its turns may use; None: all of them."""
+    budgets: Budgets = NO_BUDGETS
+    """Its own limits, each in the place of the general one."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -276,6 +280,10 @@ class Settings:
     context: ContextSettings = field(default_factory=ContextSettings)
     mcp: McpSettings = field(default_factory=McpSettings)
     tools: ToolSettings = field(default_factory=ToolSettings)
+    budgets: Budgets = NO_BUDGETS
+    """For everybody; a key's own limits take the place of these."""
+    prices: PriceRules = ()
+    """What the user says models cost; the first rule that fits holds."""
     profile: str = "default"
     models: Mapping[str, AliasSettings] = field(default_factory=lambda: NOTHING_SET)
     """The models that clients may ask for beside the agent, by name."""
@@ -285,6 +293,11 @@ class Settings:
     """What is allowed but probably not meant, in words for the user."""
     raw: Mapping[str, Any] = field(default_factory=lambda: NOTHING_SET, repr=False)
     """config.yaml as parsed; may hold secrets."""
+
+    def budgets_of(self, owner: str) -> Budgets:
+        """Those that hold for the key of this name."""
+        own = next((key.budgets for key in self.listener.keys if key.name == owner), NO_BUDGETS)
+        return self.budgets if own is NO_BUDGETS else own.over(self.budgets)
 
     @property
     def summarizer(self) -> ProviderSettings | None:

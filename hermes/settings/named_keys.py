@@ -7,8 +7,10 @@ from collections.abc import Callable, Iterable, Mapping
 from types import MappingProxyType
 from typing import Any
 
+from hermes.core.budgets import NO_BUDGETS
 from hermes.core.errors import SettingsError
 from hermes.settings import kinds
+from hermes.settings.budget_options import read_key_budgets
 from hermes.settings.kinds import Kind, read_as
 from hermes.settings.model import ListenerSettings, NamedKey
 from hermes.settings.words import NOTHING, Words, kind_of
@@ -26,6 +28,7 @@ _FIELDS: Mapping[str, Kind] = MappingProxyType(
         "key_env": kinds.VARIABLE,
         "max_concurrent": kinds.whole_number(0, 1_000_000),
         "toolsets": kinds.TOOLSETS,
+        "budget": kinds.SECTION,
     }
 )
 
@@ -88,7 +91,9 @@ def _named_key(name: Any, said: Any, environ: Mapping[str, str], section: str) -
         raise SettingsError(source, kind_of(said), "a section with " + ", ".join(_FIELDS))
     values = _values(said, source)
     key = _key(values.pop("key", None), values.pop("key_env", None), environ, source)
-    return NamedKey(name=name, key=key, **values)
+    own = values.pop("budget", None)
+    budgets = NO_BUDGETS if own is None else read_key_budgets(own, f"{source}.budget")
+    return NamedKey(name=name, key=key, budgets=budgets, **values)
 
 
 def _values(said: Mapping[Any, Any], source: str) -> dict[str, Any]:

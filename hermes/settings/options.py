@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from types import MappingProxyType
 
 from hermes.settings import kinds
+from hermes.settings.budget_options import BUDGET_OPTIONS
 from hermes.settings.context_options import CONTEXT_OPTIONS
 from hermes.settings.mcp_options import MCP_OPTIONS
 from hermes.settings.option import Option
@@ -309,6 +310,7 @@ OPTIONS: Mapping[str, Option] = MappingProxyType(
         + APPROVAL_OPTIONS
         + RECEIPT_OPTIONS
         + TOOL_OPTIONS
+        + BUDGET_OPTIONS
         + _REST
     }
 )

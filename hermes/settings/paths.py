@@ -51,6 +51,11 @@ def shadow_db(home: Path) -> Path:
     return home / "shadow" / "shadow.db"
 
 
+def spending_db(home: Path) -> Path:
+    """What was used: by each key, on each day, in each session."""
+    return home / "spending.db"
+
+
 def status_file(home: Path) -> Path:
     return home / "gateway_state.json"
 

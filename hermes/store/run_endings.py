@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import sqlite3
-from dataclasses import asdict
 
 from hermes.core.events import Event, TurnEnded
 from hermes.core.run_ports import NewEvent
@@ -61,7 +60,7 @@ def pause_run(
     number, last_seq = _log_at_work(connection, last.run_id, worker)
     add_last_event(connection, number, last_seq, last)
     add_approvals(connection, number, result.approvals)
-    usage = to_json(asdict(result.usage))
+    usage = to_json(result.usage.as_dict())
     connection.execute(_PAUSE, bind(number=number, output=result.text, usage=usage))
 
 
@@ -125,7 +124,7 @@ def _end(
         status=status.value,
         output=result.text,
         error=None if error is None else to_json(error),
-        usage=to_json(asdict(result.usage)),
+        usage=to_json(result.usage.as_dict()),
         now=now,
     )
     connection.execute(_END, values)

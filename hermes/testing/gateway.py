@@ -26,6 +26,8 @@ from hermes.contract.configuration import (
     served_model,
 )
 from hermes.contract.tools import toolset_list
+from hermes.core.budgets import NO_BUDGETS, Budgets
+from hermes.core.prices import PriceRules
 from hermes.core.turn import TurnParameters
 from hermes.fetching.images import fetch_image
 from hermes.fetching.rules import rules_from
@@ -92,6 +94,8 @@ class TestGateway:
         sessions: SessionSettings | None = None,
         context: ContextSettings | None = None,
         mcp: McpSettings | None = None,
+        budgets: Budgets = NO_BUDGETS,
+        prices: PriceRules = (),
         **extra: Any,
     ) -> None:
         """Asks `model` at `base_url`, or the built-in demo model when there is no URL.
@@ -100,9 +104,9 @@ class TestGateway:
         `AliasSettings` and the provider's `model`, such as `{"fast": {"model": "small"}}`.
 
         `key` is what clients must send. `agent` holds more keywords for `AIAgent`, such as
-        `api_mode`; `fetch`, `files`, `runs`, `sessions`, `context` and `mcp` are the settings of
-        these names, and `web_settings` those of `web`; `extra` holds more of the listener's, such
-        as `keepalive_seconds`.
+        `api_mode`; `fetch`, `files`, `runs`, `sessions`, `context`, `mcp`, `budgets` and `prices`
+        are the settings of these names, and `web_settings` those of `web`; `extra` holds more of
+        the listener's, such as `keepalive_seconds`.
         """
         self._home = home
         self._agent_options = dict(agent or {})
@@ -116,6 +120,7 @@ class TestGateway:
         self._sessions = sessions or SessionSettings()
         self._context = context or ContextSettings()
         self._mcp = mcp or McpSettings()
+        self._budgets, self._prices = budgets, prices
         listener = ListenerSettings(port=0, key=key, model_name=DEFAULT_MODEL_NAME)
         self._extra = {
             **as_extra(listener),
@@ -146,6 +151,8 @@ class TestGateway:
             sessions=self._sessions,
             context=self._context,
             mcp=self._mcp,
+            budgets=self._budgets,
+            prices=self._prices,
         )
         self._adapter = LoopbackAdapter(config, settings, self._agent_options)
         await self._adapter.recover()
@@ -196,6 +203,11 @@ class TestGateway:
         """What OpenAI's clients call the base URL."""
         return f"{self.url}/v1"
 
+    def configure(self, **changes: Any) -> None:
+        """Change settings while it runs, as an edit of config.yaml would."""
+        assert self._adapter is not None, "the gateway is not running"
+        self._adapter.configure(**changes)
+
     async def close(self) -> None:
         """Stop what still runs and give everything back. Closing twice is fine."""
         runner, adapter, self._runner, self._adapter = self._runner, self._adapter, None, None
@@ -223,6 +235,10 @@ class LoopbackAdapter(APIServerAdapter):
         self._settings = settings.agent
         self._agent_options = agent_options
         super().__init__(config)
+        self.configure(listener=self.listener)
+
+    def configure(self, **changes: Any) -> None:
+        self._whole = replace(self._whole, **changes)
 
     def _create_agent(
         self,

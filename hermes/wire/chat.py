@@ -202,6 +202,7 @@ def chat_usage(usage: Usage) -> dict[str, Any]:
         "total_tokens": usage.total_tokens,
         "prompt_tokens_details": {"cached_tokens": usage.cached_tokens},
         "completion_tokens_details": {"reasoning_tokens": usage.reasoning_tokens},
+        **usage.extras,
     }
 
 
@@ -212,9 +213,16 @@ def incomplete_details(result: TurnResult) -> dict[str, Any]:
         "partial": not result.is_complete,
         "failed": result.outcome is Outcome.FAILED,
         "interrupted": result.outcome is Outcome.INTERRUPTED,
-        "error_code": ERROR_CODES.get(result.outcome),
+        "error_code": _error_code(result),
         "error": result.error,
     }
+
+
+def _error_code(result: TurnResult) -> str | None:
+    """What stopped a turn that has a beginning of an answer may be more than its length."""
+    if result.outcome is Outcome.TRUNCATED and result.failure is not None:
+        return result.failure.code
+    return ERROR_CODES.get(result.outcome)
 
 
 def incomplete_headers(result: TurnResult) -> dict[str, str]:

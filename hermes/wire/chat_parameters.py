@@ -10,8 +10,10 @@ from dataclasses import dataclass, field
 from types import MappingProxyType
 from typing import Any
 
+from hermes.core.budgets import NO_BUDGET, Budget
 from hermes.core.errors import InvalidRequest
 from hermes.core.turn import AnswerFormat, ClientTools, Sampling
+from hermes.wire.budgets import read_budget
 from hermes.wire.chat_tools import read_client_tools
 from hermes.wire.json_schemas import refuse_unusable_schema
 from hermes.wire.lenient import (
@@ -49,7 +51,17 @@ _SAMPLING = frozenset(
     }
 )
 _TOOLS = frozenset({"tools", "tool_choice", "parallel_tool_calls"})
-_HEEDED = _SAMPLING | _TOOLS | {"response_format", "reasoning_effort", "store", "metadata"}
+_HEEDED = (
+    _SAMPLING
+    | _TOOLS
+    | {
+        "response_format",
+        "reasoning_effort",
+        "store",
+        "metadata",
+        "budget",
+    }
+)
 
 _NO_CHANGE: Mapping[str, tuple[Any, ...]] = MappingProxyType(
     {
@@ -105,6 +117,7 @@ class ChatParameters:
     answer_format: AnswerFormat | None = None
     reasoning_effort: str | None = None
     client_tools: ClientTools = NO_TOOLS
+    budget: Budget = NO_BUDGET
     store: bool = False
     metadata: Mapping[str, str] = field(default_factory=dict)
     ignored: tuple[str, ...] = ()
@@ -126,6 +139,7 @@ def read_parameters(body: Body) -> ChatParameters:
         answer_format=_answer_format(body) if "response_format" in asked else None,
         reasoning_effort=choice(body, "reasoning_effort", EFFORTS, "") or None,
         client_tools=read_client_tools(body) if asked & _TOOLS else NO_TOOLS,
+        budget=read_budget(body) if "budget" in asked else NO_BUDGET,
         store=store,
         metadata=read_metadata(body) if "metadata" in asked else {},
         ignored=_ignored(body, asked, heeds_metadata=store),

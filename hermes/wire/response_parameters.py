@@ -7,6 +7,7 @@ from typing import Any
 
 from hermes.core.errors import InvalidRequest
 from hermes.core.turn import AnswerFormat, Sampling, TurnParameters
+from hermes.wire.budgets import read_budget
 from hermes.wire.json_schemas import refuse_unusable_schema
 from hermes.wire.lenient import boolean, mapping, required_text, shown, text, wrong_type
 from hermes.wire.response_echo import ResponseEcho
@@ -61,6 +62,7 @@ _HEEDED = frozenset(
         "reasoning",
         "truncation",
         "metadata",
+        "budget",
     }
 )
 
@@ -93,6 +95,7 @@ def parse_parameters(body: Body, echo: ResponseEcho) -> TurnParameters:
             parallel=None if body.get("parallel_tool_calls") is None else echo.parallel_tool_calls,
         ),
         max_tool_calls=echo.max_tool_calls,
+        budget=read_budget(body),
     )
 
 

@@ -7,10 +7,12 @@ from dataclasses import dataclass
 from typing import Any
 
 from hermes.core.approvals import Decision
+from hermes.core.budgets import NO_BUDGET, Budget
 from hermes.core.errors import InvalidRequest
 from hermes.core.messages import Content, Message
 from hermes.core.runs import Disconnect, RunQuery, RunStatus, WhenBusy
 from hermes.wire.approval_text import decision_of
+from hermes.wire.budgets import read_budget
 from hermes.wire.chat import read_messages
 from hermes.wire.conversation import split
 from hermes.wire.lenient import number, required_text, shown, text
@@ -42,6 +44,7 @@ _HEEDED = frozenset(
         "when_busy",
         "timeout",
         "wait",
+        "budget",
     }
 )
 _HISTORIES = ("session_id", "previous_response_id", "conversation_history")
@@ -73,6 +76,7 @@ class RunRequest:
     """Fields that have no effect."""
     items: list[dict[str, Any]]
     """The input item by item."""
+    budget: Budget = NO_BUDGET
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -111,6 +115,7 @@ def parse_run(
         wait=_wait(body, query or {}),
         ignored=tuple(name for name in body if name not in _HEEDED and body[name] is not None),
         items=items,
+        budget=read_budget(body),
     )
 
 

@@ -199,7 +199,7 @@ def _told_of_end(status: RunStatus, result: TurnResult) -> tuple[str, dict[str, 
         "outcome": result.outcome.value,
         "output": result.text,
         "error": shown_error(error_of(status, result)),
-        "usage": asdict(result.usage),
+        "usage": result.usage.as_dict(),
     }
     if result.pending:
         came["tool_calls"] = list(result.pending)

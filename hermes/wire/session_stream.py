@@ -250,9 +250,10 @@ def _is_after(piece: bytes, number: int) -> bool:
     return found is None or int(found[1]) > number
 
 
-def session_usage(usage: Usage) -> dict[str, int]:
+def session_usage(usage: Usage) -> dict[str, Any]:
     return {
         "input_tokens": usage.input_tokens,
         "output_tokens": usage.output_tokens,
         "total_tokens": usage.total_tokens,
+        **usage.extras,
     }

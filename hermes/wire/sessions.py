@@ -6,11 +6,13 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from hermes.core.budgets import NO_BUDGET, Budget
 from hermes.core.errors import InvalidRequest
 from hermes.core.messages import Content
 from hermes.core.sessions import MessagePage, MessageQuery
 from hermes.core.turn import TurnResult
 from hermes.wire.approval_text import answer_text
+from hermes.wire.budgets import read_budget
 from hermes.wire.chat import incomplete_details
 from hermes.wire.content import normalise
 from hermes.wire.lenient import choice, integer, text
@@ -71,6 +73,7 @@ class SessionChat:
     user_message: Content
     system_prompt: str | None
     model: str | None = None
+    budget: Budget = NO_BUDGET
 
 
 @dataclass(frozen=True, slots=True)
@@ -139,6 +142,7 @@ def parse_session_chat(body: Mapping[str, Any]) -> SessionChat:
         user_message=normalise(message, param="message"),
         system_prompt=text(body, "system_message"),
         model=text(body, "model"),
+        budget=read_budget(body),
     )
 
 

@@ -13,6 +13,7 @@ from typing import Any
 from hermes.core.errors import (
     AgentIncomplete,
     ApiError,
+    BudgetExhausted,
     InvalidRequest,
     ProviderFailed,
     RateLimited,
@@ -26,6 +27,7 @@ DEFAULT_WAIT = 5
 KINDS: Mapping[str, tuple[type[ApiError], str]] = MappingProxyType(
     {
         "rate_limited": (RateLimited, "rate_limit_exceeded"),
+        "budget_exhausted": (BudgetExhausted, "budget_exhausted"),
         "overloaded": (Unavailable, "provider_unavailable"),
         "network": (Unavailable, "provider_unavailable"),
         "stalled": (Unavailable, "provider_unavailable"),
@@ -48,6 +50,7 @@ KINDS: Mapping[str, tuple[type[ApiError], str]] = MappingProxyType(
 _RESPONSE_CODES: Mapping[str, str] = MappingProxyType(
     {
         "rate_limit_exceeded": "rate_limit_exceeded",
+        "budget_exhausted": "rate_limit_exceeded",
         "context_length_exceeded": "invalid_prompt",
         "provider_refused": "invalid_prompt",
         "images_unsupported": "invalid_prompt",
@@ -67,7 +70,9 @@ def turn_error(result: TurnResult, said: Mapping[str, str] | None = None) -> Api
     if failure is None or result.outcome is not Outcome.FAILED:
         return told
     kind, code = _kind(failure)
-    waits = issubclass(kind, RateLimited | Unavailable)
+    waits = issubclass(kind, RateLimited | Unavailable) and (
+        failure.retry_after is not None or not issubclass(kind, BudgetExhausted)
+    )
     headers = {"Retry-After": str(_seconds(failure))} if waits else {}
     return kind(told.message, code=code, headers={**told.headers, **headers}, extra=told.extra)
 

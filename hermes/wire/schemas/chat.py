@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from hermes.wire.schemas.budgets import COST
 from hermes.wire.schemas.builders import (
     NULL,
     constant,
@@ -47,7 +48,8 @@ SCHEMAS = {
             "total_tokens": integer(0),
             "prompt_tokens_details": record({"cached_tokens": integer(0)}),
             "completion_tokens_details": record({"reasoning_tokens": integer(0)}),
-        }
+        },
+        COST,
     ),
     "ChatAnswer": record(
         {"role": constant("assistant"), "content": or_null(string()), "refusal": NULL},

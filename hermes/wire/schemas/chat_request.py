@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from hermes.wire.chat_parameters import EFFORTS, MOST_STOPS
+from hermes.wire.schemas.budgets import BUDGET
 from hermes.wire.schemas.builders import (
     OBJECT,
     any_of,
@@ -112,6 +113,7 @@ SCHEMAS = {
             "parallel_tool_calls": flag(),
             "store": flag(),
             "metadata": METADATA,
+            "budget": BUDGET,
             **_UNHEEDED,
             **_ONLY_AS_IT_IS,
         },

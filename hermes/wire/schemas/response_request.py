@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from hermes.wire.response_parameters import INCLUDABLE
+from hermes.wire.schemas.budgets import BUDGET
 from hermes.wire.schemas.builders import (
     ANYTHING,
     NULL,
@@ -109,6 +110,7 @@ SCHEMAS = {
             "service_tier": one_of("auto", "default", "flex", "scale", "priority", "fast"),
             "include": list_of(one_of(*INCLUDABLE)),
             "metadata": METADATA,
+            "budget": BUDGET,
             "user": string(),
             "safety_identifier": string(),
             "prompt_cache_key": string(),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from hermes.wire.schemas.budgets import COST
 from hermes.wire.schemas.builders import (
     OBJECT,
     any_of,
@@ -51,7 +52,8 @@ SCHEMAS = {
             "output_tokens": integer(0),
             "output_tokens_details": record({"reasoning_tokens": integer(0)}),
             "total_tokens": integer(0),
-        }
+        },
+        COST,
     ),
     "Response": record(
         {

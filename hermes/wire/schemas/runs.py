@@ -12,6 +12,7 @@ from hermes.wire.run_requests import (
     LONGEST_WAIT,
     MOST_RUNS,
 )
+from hermes.wire.schemas.budgets import BUDGET, COST, TOKENS
 from hermes.wire.schemas.builders import (
     OBJECT,
     Schema,
@@ -53,7 +54,15 @@ _NAME = string(shortest=1)
 _TIME = number(0)
 _STATUS = one_of(*(status.value for status in RunStatus))
 _ERROR = record({"code": _NAME, "message": string()})
-_USAGE = map_of(integer(0))
+_USAGE = record(
+    TOKENS,
+    {
+        "cached_tokens": integer(0),
+        "reasoning_tokens": integer(0),
+        "cache_write_tokens": integer(0),
+        **COST,
+    },
+)
 _APPROVALS = list_of(ref("Approval"))
 _CAME_OF = {
     "outcome": string(),
@@ -141,6 +150,7 @@ SCHEMAS: dict[str, Schema] = {
             "when_busy": one_of(*(policy.value for policy in WhenBusy)),
             "timeout": number(1, LONGEST_TIMEOUT),
             "wait": number(0, LONGEST_WAIT),
+            "budget": BUDGET,
         },
     ),
     "RunEvent": any_of(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from hermes.wire.schemas.budgets import BUDGET, COST, TOKENS
 from hermes.wire.schemas.builders import (
     ANYTHING,
     OBJECT,
@@ -39,9 +40,7 @@ STORE = 503
 _TITLE = string(longest=MAX_TITLE)
 _MESSAGE_ID = any_of(integer(1, 2**63 - 1), string(pattern="^[1-9][0-9]{0,17}$"))
 _ID = path("session_id", "The id of a session.")
-_USAGE = record(
-    {"input_tokens": integer(0), "output_tokens": integer(0), "total_tokens": integer(0)}
-)
+_USAGE = record(TOKENS, COST)
 _EVERY_EVENT = {"run_id": string(), "session_id": string(), "seq": integer(0)}
 _ENDED = {
     "completed": boolean(),
@@ -101,7 +100,7 @@ SCHEMAS = {
                 list_of(ref("Part"), fewest=1),
             )
         },
-        {"system_message": string(), "model": string()},
+        {"system_message": string(), "model": string(), "budget": BUDGET},
     ),
     "SessionChatCompletion": record(
         {

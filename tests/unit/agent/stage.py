@@ -204,7 +204,7 @@ class Stage:
         self.log.append(("ran", call.name))
         return self._registry.run(call.name, call.arguments, self._context)
 
-    def _recorded(self, message: Message) -> None:
+    def _recorded(self, message: Message, _used: Usage) -> None:
         self._record(message)
         self.log.append(("recorded", message))
 

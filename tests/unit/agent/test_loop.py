@@ -403,11 +403,22 @@ def test_what_is_recorded_is_what_the_result_tells(stage: Play) -> None:
 
 
 def test_usage_is_summed_over_the_calls_and_counted_as_it_comes(stage: Play) -> None:
-    turn = stage(reply(None, calls("echo")), reply("Done.", usage=None), reply("Never asked."))
-    assert turn.play().usage == turn.usage == ONE_CALL
     turn = stage(reply(None, calls("echo")), reply("Done."))
     twice = Usage(input_tokens=4, output_tokens=6, total_tokens=10)
     assert turn.play().usage == turn.usage == twice
+
+
+@pytest.mark.parametrize("reported", [None, Usage()])
+def test_what_a_provider_did_not_count_is_estimated_and_said_to_be(
+    stage: Play, reported: Usage | None
+) -> None:
+    turn = stage(reply("Four words are these.", usage=reported))
+    used = turn.play().usage
+    assert used.is_estimated
+    assert used == turn.usage
+    assert used.input_tokens > 0
+    assert 4 <= used.output_tokens <= 20
+    assert used.total_tokens == used.input_tokens + used.output_tokens
 
 
 def test_the_usage_of_calls_before_a_failure_is_not_forgotten(stage: Play) -> None:

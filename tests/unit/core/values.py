@@ -80,6 +80,10 @@ usages = st.builds(
     total_tokens=numbers,
     cached_tokens=numbers,
     reasoning_tokens=numbers,
+    cache_write_tokens=numbers,
+    cost_usd=st.none() | st.integers(0, 1000).map(float),
+    is_cost_partial=st.booleans(),
+    is_estimated=st.booleans(),
 )
 results = st.builds(
     TurnResult,

@@ -147,7 +147,9 @@ ANTHROPIC_USAGE = {
     "cache_creation_input_tokens": 1,
     "output_tokens": 5,
 }
-ANTHROPIC_COUNTED = Usage(input_tokens=10, output_tokens=5, total_tokens=15, cached_tokens=4)
+ANTHROPIC_COUNTED = Usage(
+    input_tokens=10, output_tokens=5, total_tokens=15, cached_tokens=4, cache_write_tokens=1
+)
 THINKING_BLOCK = {"type": "thinking", "thinking": "Hmm, files.", "signature": "sig"}
 ANTHROPIC_REPLAY = {"api_mode": "anthropic_messages", "items": [THINKING_BLOCK]}
 
