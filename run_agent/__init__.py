@@ -119,6 +119,7 @@ class AIAgent(Cooperative):
         parameters: TurnParameters | None = None,
         approvals: ApprovalSettings | None = None,
         run_link: RunLink | None = None,
+        run_id: str | None = None,
         equipment: Equipment = BARE,
         quiet_mode: bool = True,
         skip_context_files: bool = True,
@@ -173,7 +174,7 @@ class AIAgent(Cooperative):
         self.parameters = parameters or TurnParameters()
         self.approvals = approvals
         self.run_link = run_link
-        self.run_id = run_id_of(run_link)
+        self.run_id = run_id or run_id_of(run_link)
         self.equipment = equipment
         self.is_sub_agent = False
         self._allowance = Allowance()

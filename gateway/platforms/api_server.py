@@ -43,6 +43,7 @@ from hermes.server import about, chat, responses, session_chat, sessions, stored
 from hermes.server.application import build_application
 from hermes.server.auth import caller_of, check_key, requires_key, session_key
 from hermes.server.chat_stream import write_chat
+from hermes.server.deeds import settle_deeds
 from hermes.server.dialects import read_dialect
 from hermes.server.dispatch import dispatch, dispatch_public, refusal_of, value_or_refusal
 from hermes.server.idempotency import IdempotencyCache as _IdempotencyCache
@@ -162,6 +163,7 @@ class APIServerAdapter:
         """For the start: runs that a dead process left behind are settled, or go on."""
         await self._storage.run(self._workshop.recover)
         await self._storage.run(self._response_store.settle_unfinished)
+        await settle_deeds(self.seams)
         return await recover(self.seams)
 
     def keep_runs(self) -> None:
@@ -497,6 +499,7 @@ class APIServerAdapter:
             run_settings=self._run_settings,
             gate=self._gate,
             accounting=self._workshop.equipment.accounting,
+            shadow=lambda: self._workshop.shadow,
         )
 
     async def _write_chat(self, request: web.Request, stream: ChatStream) -> web.StreamResponse:

@@ -34,4 +34,5 @@ def _premises(settings: Settings) -> Premises:
         ),
         is_enabled=receipts.enabled,
         excluded=frozenset({str(settings.home.resolve())}),
+        has_store=shadow_db(settings.home).exists,
     )

@@ -43,9 +43,14 @@ async def run_turn(
 
 def _keywords(feed: Feed) -> dict[str, Any]:
     """What an agent needs to fill the feed. Only a turn that is kept has a link to its run."""
-    keywords: dict[str, Any] = callbacks_for(feed.put).as_keywords()
+    keywords: dict[str, Any] = NO_CALLBACKS.copy()
+    if not feed.is_quiet:
+        keywords = callbacks_for(feed.put).as_keywords()
+    keywords["event_callback"] = feed.tell
     if not feed.wants_text:
         keywords |= {"stream_delta_callback": None, "reasoning_callback": None}
+    if feed.run_id is not None:
+        keywords["run_id"] = feed.run_id
     return keywords if feed.link is None else keywords | {"run_link": feed.link}
 
 

@@ -7,7 +7,7 @@ does; a worker whose lease was taken away is *fenced*, and nothing it writes is 
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from concurrent.futures import Future
 from dataclasses import dataclass
 from typing import Any, Protocol
@@ -114,6 +114,9 @@ class RunStore(Protocol):
 
         Raises `EventsGone` when some of those asked for were deleted.
         """
+
+    def read_kinds(self, run_id: str, kinds: Collection[str]) -> list[LoggedEvent]:
+        """All committed events of these types (see `event_json`), whatever else was deleted."""
 
     # --- doing the work -----------------------------------------------------------------------
 

@@ -86,9 +86,6 @@ class Undoer(Protocol):
     def lost(self, changes: Sequence[FileChange]) -> set[str]:
         """The paths whose content from before is not, or no longer, in the store."""
 
-    def sign(self, run_id: str, deeds: Mapping[str, Sequence[FileChange]]) -> None:
-        """Changes by call that turn out to be those of a kept run."""
-
     def settle(self) -> None:
         """For the start: deeds that a dead process left unfinished are compared now."""
 
@@ -180,8 +177,6 @@ class ShadowStore(Protocol):
         """In their order."""
 
     def last_deed(self, path: str) -> Deed | None: ...
-
-    def sign(self, run_id: str, call_id: str, paths: Collection[str]) -> None: ...
 
     def undone_at(self, run_id: str) -> float | None: ...
 

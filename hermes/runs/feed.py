@@ -34,6 +34,10 @@ class Feed:
     """For a turn whose events are kept: how its agent makes sure that they are."""
     wants_text: bool = True
     """Whether the answer is to come in pieces; otherwise the model is asked for it as a whole."""
+    run_id: str | None = None
+    """Whose events these are, where nobody keeps them."""
+    is_quiet: bool = False
+    """Whether only what is done is told, and nothing of what is said."""
 
     def __init__(self) -> None:
         self._items: deque[Item] = deque()
@@ -43,6 +47,14 @@ class Feed:
         self._items.append(item)
         if self._bell is not None:
             self._ring()
+
+    def tell(self, event: Event) -> None:
+        """Add what is no text: a deed, a question, a step."""
+        self.put(event)
+
+    def end(self) -> None:
+        """The turn's task has ended."""
+        self.put(None)
 
     def get_nowait(self) -> Item:
         """The next item; `IndexError` when there is none."""

@@ -17,6 +17,7 @@ from hermes.core.ids import new_id
 from hermes.core.runs import CANCEL, LoggedEvent, Run, RunStatus, error_of
 from hermes.core.turn import Outcome, TurnResult
 from hermes.runs.feed import Feed, Item
+from hermes.runs.keeping_deeds import is_deed
 from hermes.runs.live_run import Cause, status_of
 from hermes.runs.outcomes import result_of
 from hermes.runs.turns import AgentRef, interrupt
@@ -32,11 +33,23 @@ def _nothing() -> None:
 class PassingFeed(Feed):
     """The feed of a run that is not kept; what its reader takes can be followed by others."""
 
-    def __init__(self, on_end: Callable[[], None]) -> None:
+    def __init__(self, on_end: Callable[[], None], on_turn_over: Callable[[], None]) -> None:
         super().__init__()
+        self.has_deeds = False
+        """Whether the agent did something that may have to be undone."""
+        self._on_turn_over = on_turn_over
         self._taken: list[Item] = []
         self._on_end = on_end
         self._bells: list[asyncio.Future[None]] = []
+
+    def tell(self, event: Event) -> None:
+        if is_deed(event):
+            self.has_deeds = True
+        self.put(event)
+
+    def end(self) -> None:
+        super().end()
+        self._on_turn_over()
 
     async def take(self) -> list[Item]:
         taken = await super().take()
@@ -106,8 +119,11 @@ class PassingRun:
         """The turn, where its answer is streamed."""
         self.result: TurnResult | None = None
         """What came of it, where it is not."""
+        self.keep: Callable[[TurnResult, RunStatus], None] | None = None
+        """Has what it did kept, if it did something."""
         self._on_end = on_end
-        self.feed = PassingFeed(self.end)
+        self.feed = PassingFeed(self.end, self.turn_over)
+        self.feed.run_id = self.id
 
     def end(self) -> None:
         if self.ended_at is None:
@@ -115,7 +131,19 @@ class PassingRun:
             self._on_end(self)
             if self.feed.is_followed:
                 self.feed.ring()
+            was_streamed = self.task is not None
             self._let_go()
+            if not was_streamed:
+                self.turn_over()
+
+    def turn_over(self) -> None:
+        """The agent is done, whether or not anybody waited for it: its deeds are not forgotten."""
+        result, keep = self._result(), self.keep
+        if result is None or keep is None or not self.feed.has_deeds:
+            return
+        self.keep = None
+        if result.outcome is not Outcome.ASKING:  # then all of it is kept, to go on
+            keep(result, self._status(result))
 
     def _let_go(self) -> None:
         """Keep what can still be asked for, and neither the agent nor anything it holds."""
@@ -185,8 +213,8 @@ class PassingRun:
         if result is None or result.outcome is Outcome.ASKING:
             # One that has to ask is kept from now on; its log goes on from here.
             return [RunStarted(1), *said]
-        if not said and result.text:
-            said = [TextDelta(result.text)]
+        if result.text and all(map(is_deed, said)):
+            said = [*said, TextDelta(result.text)]
         return [RunStarted(1), *said, TurnEnded(result, self._status(result).value)]
 
     def _result(self) -> TurnResult | None:
@@ -224,6 +252,9 @@ class PassingRuns:
         self._forget()
         run = self._running.get(run_id) or self._finished.get(run_id)
         return run if run is not None and run.owner == owner else None
+
+    def knows(self, run_id: str) -> bool:
+        return run_id in self._running or run_id in self._finished
 
     def forget(self, run_id: str) -> None:
         """It is kept after all: from now on the store knows more."""

@@ -43,7 +43,7 @@ def start_into(
     the feed before it returns: both are part of the contract an embedder may rely on.
     """
     task = asyncio.ensure_future(run_turn(call, feed, agent_ref))
-    task.add_done_callback(lambda _task: feed.put(None))
+    task.add_done_callback(lambda _task: feed.end())
     return task
 
 

@@ -17,6 +17,7 @@ from hermes.server.asking import pending_answer
 from hermes.server.attachments import settle_chat
 from hermes.server.chat_turn import memory_call, plain_call, stored_session
 from hermes.server.chat_work import KIND
+from hermes.server.deeds import keep_when_over
 from hermes.server.dialects import with_reasoning
 from hermes.server.honesty import ignored_headers
 from hermes.server.kept_chat import ChatAsked
@@ -73,6 +74,7 @@ async def _from_memory(
     await seams.accounting.refuse_spent(owner, None, seams.storage)
     with seams.gate.entered(owner):
         run = seams.passing.begin(KIND, owner, chat.head.model, chat.head.id)
+        keep_when_over(seams, run, call, lambda: kept_chat.new_chat_run(seams, chat, None))
         said = {
             **chat.routed.headers,
             **ignored_headers(request, seams, call.parameters, chat.asked.parameters.ignored),
@@ -113,8 +115,9 @@ async def _whole(
 ) -> web.StreamResponse:
     shows_reasoning = chat.question.dialect.shows_reasoning()
     try:
+        run.feed.is_quiet = True
         result = await run_to_end(
-            seams, with_reasoning(call) if shows_reasoning else call, run.agent_ref
+            seams, with_reasoning(call) if shows_reasoning else call, run.agent_ref, run.feed
         )
         run.result = result
     finally:

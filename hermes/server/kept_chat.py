@@ -65,7 +65,7 @@ async def begin(
         asked=chat.asked,
         wants_text=chat.asked.stream,
     )
-    new = _new_run(seams, chat, session_id, await idempotency_of(request))
+    new = new_chat_run(seams, chat, session_id, await idempotency_of(request))
     begun = await seams.runs.submit(new, work)
     head = head_of(begun.run) if begun.is_replayed else chat.head
     return await _show(request, seams, replace(chat, head=head), begun)
@@ -87,13 +87,13 @@ async def keep_paused(
     seams: Seams, chat: ChatAsked, call: TurnCall, run: PassingRun, result: TurnResult
 ) -> None:
     """A turn that ran from memory has to ask: from now on it is kept, so that it can go on."""
-    new = replace(_new_run(seams, chat, None), id=run.id)
+    new = replace(new_chat_run(seams, chat, None), id=run.id)
     messages = turn_messages(call.history, call.opening, result)
     await seams.runs.keep_paused(new, run.feed.happened(), messages, result)
     seams.passing.forget(run.id)
 
 
-def _new_run(
+def new_chat_run(
     seams: Seams, chat: ChatAsked, session_id: str | None, idempotency: Idempotency | None = None
 ) -> NewRun:
     return new_run(

@@ -18,6 +18,7 @@ from hermes.runs.passing import PassingRun
 from hermes.runs.turns import LiveTurn
 from hermes.server.answers import json_answer
 from hermes.server.asking import Answer, not_run, pending_answer
+from hermes.server.deeds import keep_when_over
 from hermes.server.question import Question, asked_in
 from hermes.server.response_records import CONVERSATION_PREFIX, finished_response
 from hermes.server.response_request import Prepared
@@ -114,6 +115,16 @@ async def keep_paused(
         replace(new, id=run.id, session_id=None), run.feed.happened(), messages, result
     )
     seams.passing.forget(run.id)
+
+
+def keep_if_deeds(seams: Seams, question: Question, prepared: Prepared, run: PassingRun) -> None:
+    """Of a response from memory that changes something the receipt is kept."""
+    keep_when_over(
+        seams,
+        run,
+        prepared.call,
+        lambda: new_response_run(seams, question, prepared, RunPolicies()),
+    )
 
 
 def further_work(

@@ -56,6 +56,7 @@ async def _from_memory(
     await seams.accounting.refuse_spent(prepared.owner, None, seams.storage)
     with seams.gate.entered(prepared.owner):
         run = seams.passing.begin(KIND, prepared.owner, prepared.head.model, prepared.head.id)
+        kept_response.keep_if_deeds(seams, question, prepared, run)
         keep_asking = partial(kept_response.keep_paused, seams, question, prepared, run)
         headers = {**prepared.headers, RUN_ID_HEADER: run.id}
         if not prepared.asked.stream:
@@ -81,7 +82,8 @@ async def _whole(
 ) -> dict[str, Any]:
     call = with_reasoning(prepared.call) if prepared.shows_reasoning else prepared.call
     try:
-        result = await run_to_end(seams, call, run.agent_ref)
+        run.feed.is_quiet = True
+        result = await run_to_end(seams, call, run.agent_ref, run.feed)
         run.result = result
     finally:
         run.end()

@@ -8,6 +8,7 @@ from hermes.server import (
     conversations,
     files,
     openapi,
+    receipts,
     response_compaction,
     responses,
     run_events,
@@ -156,6 +157,8 @@ ROUTES: tuple[Route, ...] = (
     Route("run_stop", "POST", "/v1/runs/{run_id}/stop", runs.stop),
     Route("run_steer", "POST", "/v1/runs/{run_id}/steer", runs.steer),
     Route("run_approval", "POST", "/v1/runs/{run_id}/approval", runs.approve),
+    Route("run_receipt", "GET", "/v1/runs/{run_id}/receipt", receipts.get_receipt),
+    Route("run_undo", "POST", "/v1/runs/{run_id}/undo", receipts.undo),
 )
 
 ENDPOINTS = {route.name: (route.method, route.readable_path) for route in ROUTES}

@@ -11,6 +11,7 @@ from hermes.core.run_ports import Waiting
 from hermes.core.runs import RunStatus
 from hermes.server.asking import let_go_on, take_decision
 from hermes.server.chat_work import KIND as CHAT
+from hermes.server.deeds import sweep_deeds
 from hermes.server.run_work import work_for
 from hermes.server.seams import Seams
 
@@ -31,6 +32,7 @@ async def keep_runs(seams: Seams) -> None:
             if time.monotonic() - swept > SWEEP_SECONDS:
                 swept = time.monotonic()
                 await seams.runs.in_store(lambda store: store.sweep(time.time()))
+                await sweep_deeds(seams)
         except Exception:  # the store may be full or locked; the next look may succeed
             log.exception("runs not kept in order")
         await asyncio.sleep(LOOK_SECONDS)

@@ -62,7 +62,7 @@ async def create(request: web.Request, seams: Seams) -> web.StreamResponse:
     )
     begun = await seams.runs.submit(new, RunWork(seams=seams, question=question))
     await _wait(begun, asked.wait)
-    run = await _existing(request, seams, begun.run.id)
+    run = await existing(request, seams, begun.run.id)
     return json_answer(
         await _shown(seams, run),
         status=200 if run.status.is_final else 202,
@@ -98,7 +98,7 @@ async def list_runs(request: web.Request, seams: Seams) -> web.StreamResponse:
 
 
 async def get_run(request: web.Request, seams: Seams) -> web.StreamResponse:
-    return json_answer(await _shown(seams, await _existing(request, seams)))
+    return json_answer(await _shown(seams, await existing(request, seams)))
 
 
 async def stop(request: web.Request, seams: Seams) -> web.StreamResponse:
@@ -109,7 +109,7 @@ async def stop(request: web.Request, seams: Seams) -> web.StreamResponse:
         passing.stop()
         await passing.ended(STOP_SECONDS)
         return json_answer(run_object(passing.as_run()))
-    run = await _existing(request, seams)
+    run = await existing(request, seams)
     if not run.status.is_final:
         run = await seams.runs.stop(run.id) or run
     return json_answer(await _shown(seams, run))
@@ -117,7 +117,7 @@ async def stop(request: web.Request, seams: Seams) -> web.StreamResponse:
 
 async def steer(request: web.Request, seams: Seams) -> web.StreamResponse:
     said = parse_steer(await read_body(request))
-    run = await _existing(request, seams)
+    run = await existing(request, seams)
     accepted = await seams.runs.steer(run.id, said)
     return json_answer(
         {"id": accepted.id, "object": "run.steer", "run_id": run.id, "status": "accepted"},
@@ -127,7 +127,7 @@ async def steer(request: web.Request, seams: Seams) -> web.StreamResponse:
 
 async def approve(request: web.Request, seams: Seams) -> web.StreamResponse:
     answer = parse_approval(await read_body(request))
-    run = await _existing(request, seams)
+    run = await existing(request, seams)
     waiting = await seams.runs.in_store(lambda store: store.waiting(run.id))
     if waiting is None:
         raise Conflict(
@@ -145,7 +145,7 @@ async def approve(request: web.Request, seams: Seams) -> web.StreamResponse:
     live = await let_go_on(seams, waiting, work_for(seams, waiting.run), by="client")
     if live is not None:
         await asyncio.shield(live.ready)
-    return json_answer(await _shown(seams, await _existing(request, seams)))
+    return json_answer(await _shown(seams, await existing(request, seams)))
 
 
 async def _refuse_unknown(seams: Seams, waiting: Waiting, approval_id: str | None) -> None:
@@ -169,7 +169,8 @@ async def _shown(seams: Seams, run: Run) -> dict[str, Any]:
     )
 
 
-async def _existing(request: web.Request, seams: Seams, run_id: str | None = None) -> Run:
+async def existing(request: web.Request, seams: Seams, run_id: str | None = None) -> Run:
+    """The run that a path names, kept or not; raises `NotFound`."""
     wanted = run_id or request.match_info["run_id"]
     owner = seams.read_caller(request).owner
     passing = seams.passing.get(wanted, owner)

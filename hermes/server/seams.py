@@ -17,6 +17,7 @@ from hermes.core.ports import ChatRecords, ResponseRecords, SessionStore
 from hermes.core.remote_tools import ServerState
 from hermes.core.run_ports import RunStore
 from hermes.core.served_models import ServedModel
+from hermes.core.shadow import Undoer
 from hermes.core.turn import TurnResult
 from hermes.core.uploads import Uploads
 from hermes.runs.accounting import Accounting
@@ -137,6 +138,8 @@ class Seams:
     """What turns may use, and what was used."""
     passing: PassingRuns = field(default_factory=PassingRuns)
     """The runs that are not."""
+    shadow: Callable[[], Undoer | None] = lambda: None
+    """What files were before runs changed them; None: nobody keeps that. Its calls may block."""
     compact_after: Callable[[], int] = lambda: SessionSettings().compact_after_messages
     """With more messages than this a session's history is summarised; 0: never."""
     remote_servers: Callable[[], Sequence[ServerState]] = lambda: ()

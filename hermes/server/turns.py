@@ -11,6 +11,7 @@ from aiohttp import web
 from hermes.core.errors import ApiError, InvalidRequest
 from hermes.core.messages import Message
 from hermes.core.turn import TurnCall, TurnResult
+from hermes.runs.feed import Feed
 from hermes.runs.turns import AgentRef
 from hermes.server.auth import SESSION_ID_HEADER, SESSION_KEY_HEADER
 from hermes.server.seams import Seams
@@ -39,10 +40,15 @@ async def read_bytes(request: web.Request) -> bytes:
         ) from error
 
 
-async def run_to_end(seams: Seams, call: TurnCall, agent_ref: AgentRef | None = None) -> TurnResult:
+async def run_to_end(
+    seams: Seams,
+    call: TurnCall,
+    agent_ref: AgentRef | None = None,
+    feed: Feed | None = None,
+) -> TurnResult:
     """The result of a turn nobody watches; an agent that raises becomes a 500 that says why."""
     try:
-        return await seams.run_turn(call, None, [None] if agent_ref is None else agent_ref)
+        return await seams.run_turn(call, feed, [None] if agent_ref is None else agent_ref)
     except ApiError:
         raise
     except Exception as error:  # an agent may raise anything

@@ -21,7 +21,13 @@ from hermes.core.runs import CANCEL
 from hermes.core.turn import Outcome, TurnResult
 from hermes.runs.turns import LiveTurn, start_into
 from hermes.server.asking import decide
-from hermes.server.kept_response import further_work, heard, keep_paused, new_response_run
+from hermes.server.kept_response import (
+    further_work,
+    heard,
+    keep_if_deeds,
+    keep_paused,
+    new_response_run,
+)
 from hermes.server.question import Question, question_of
 from hermes.server.response_request import Chain, Prepared, prepare
 from hermes.server.response_stream import plain_stream
@@ -167,6 +173,7 @@ class _Connection:
         run = seams.passing.begin(KIND, prepared.owner, prepared.head.model, prepared.head.id)
         run.task = start_into(run.feed, run.agent_ref, seams.run_turn, prepared.call)
         view = view_of(LiveTurn(run.feed, run.task, run.agent_ref))
+        keep_if_deeds(seams, question, prepared, run)
         keep_asking = partial(keep_paused, seams, question, prepared, run)
 
         def close() -> None:

@@ -46,6 +46,8 @@ class Premises:
     is_enabled: bool = True
     excluded: frozenset[str] = frozenset()
     """Folders that are never looked into: our own."""
+    has_store: Callable[[], bool] = lambda: True
+    """Whether there is anything yet: where nothing was ever changed none is made."""
 
 
 class Shadow:
@@ -174,11 +176,9 @@ class Shadow:
             if not state.is_known or (state.digest is not None and state.digest in missing)
         }
 
-    def sign(self, run_id: str, deeds: Mapping[str, Sequence[FileChange]]) -> None:
-        for call_id, changes in deeds.items():
-            self._store().sign(run_id, call_id, [change.path for change in changes])
-
     def settle(self) -> None:
+        if not self._premises().has_store():
+            return
         store = self._store()
         for opening in store.openings():
             if not self._is_at_work(opening):
@@ -211,6 +211,8 @@ class Shadow:
         return found
 
     def sweep(self, kept: Callable[[Collection[str]], set[str]], now: float) -> None:
+        if not self._premises().has_store():
+            return
         store = self._store()
         runs = store.runs()
         store.forget(runs - kept(runs))

@@ -7,7 +7,7 @@ whether this worker may write; one writes.
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from json import JSONEncoder
 from typing import Any
 
@@ -16,7 +16,7 @@ from hermes.core.event_json import event_from_json, event_to_json
 from hermes.core.events import TextDelta
 from hermes.core.run_ports import NewEvent
 from hermes.core.runs import LoggedEvent
-from hermes.store.encoding import bind, from_json, to_stored
+from hermes.store.encoding import bind, from_json, to_json, to_stored
 from hermes.store.errors import LogGap
 
 # A run that nobody has taken up belongs to whoever took the request for it.
@@ -32,6 +32,11 @@ _HEAD = "SELECT number, has_all_events FROM runs WHERE id = :id"
 _READ = """
     SELECT seq, at, type, data FROM run_events WHERE run = :run AND seq > :after
     ORDER BY seq LIMIT :limit
+"""
+_OF_KINDS = """
+    SELECT seq, at, type, data FROM run_events
+    WHERE run = (SELECT number FROM runs WHERE id = :id)
+    AND type IN (SELECT value FROM json_each(:kinds)) ORDER BY seq
 """
 _FIRST_OF_THE_REST = """
     SELECT max(seq) AS seq FROM (
@@ -93,6 +98,15 @@ def read_events(
         _refuse_a_gap(connection, head["number"], run_id, after)
     asked = {"run": head["number"], "after": after, "limit": limit}
     return _without_gap(connection.execute(_READ, asked), after)
+
+
+def read_kinds(
+    connection: sqlite3.Connection, run_id: str, kinds: Collection[str]
+) -> list[LoggedEvent]:
+    rows = connection.execute(_OF_KINDS, bind(id=run_id, kinds=to_json(list(kinds))))
+    return [
+        LoggedEvent(seq, at, event_from_json(kind, from_json(data))) for seq, at, kind, data in rows
+    ]
 
 
 def _row(number: int, new: NewEvent) -> Row:

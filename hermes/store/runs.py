@@ -7,7 +7,7 @@ calls them in which transaction, and as which worker.
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from concurrent.futures import Future
 from pathlib import Path
 from typing import Any
@@ -128,6 +128,11 @@ class SqliteRunStore:
     def read(self, run_id: str, *, after: int = 0, limit: int = 500) -> list[LoggedEvent]:
         return self._database.read(
             lambda connection: run_events.read_events(connection, run_id, after, limit)
+        )
+
+    def read_kinds(self, run_id: str, kinds: Collection[str]) -> list[LoggedEvent]:
+        return self._database.read(
+            lambda connection: run_events.read_kinds(connection, run_id, kinds)
         )
 
     # --- doing the work -----------------------------------------------------------------------

@@ -50,10 +50,6 @@ _DEED = """
     INSERT INTO deeds (run_id, call_id, root, path, change, before_digest, after_digest, at)
     VALUES (?, ?, ?, ?, ?, ?, ?, ?)
 """
-_SIGN = """
-    UPDATE deeds SET run_id = :run_id
-    WHERE run_id IS NULL AND call_id = :call_id AND path = :path
-"""
 _UNDONE = """
     INSERT INTO undone (run_id, at) VALUES (:run_id, :at)
     ON CONFLICT (run_id) DO UPDATE SET at = :at
@@ -155,10 +151,6 @@ class SqliteShadow:
         statement = "SELECT * FROM deeds WHERE path = :path ORDER BY number DESC LIMIT 1"
         row = self._row(statement, path=os.fsencode(path))
         return None if row is None else _deed(row)
-
-    def sign(self, run_id: str, call_id: str, paths: Collection[str]) -> None:
-        rows = [bind(run_id=run_id, call_id=call_id, path=os.fsencode(path)) for path in paths]
-        self._database.write(lambda connection: connection.executemany(_SIGN, rows).rowcount)
 
     def undone_at(self, run_id: str) -> float | None:
         row = self._row("SELECT at FROM undone WHERE run_id = :run_id", run_id=run_id)

@@ -62,6 +62,7 @@ from hermes.settings.paths import (
     state_db,
     status_file,
 )
+from hermes.settings.receipt_options import ReceiptSettings
 from hermes.settings.runtime_status import read_status
 from hermes.settings.toolsets import BUILTIN_TOOLSETS, narrowed
 from hermes.settings.web import WebSettings
@@ -96,6 +97,7 @@ class TestGateway:
         mcp: McpSettings | None = None,
         budgets: Budgets = NO_BUDGETS,
         prices: PriceRules = (),
+        receipts: ReceiptSettings | None = None,
         **extra: Any,
     ) -> None:
         """Asks `model` at `base_url`, or the built-in demo model when there is no URL.
@@ -121,6 +123,7 @@ class TestGateway:
         self._context = context or ContextSettings()
         self._mcp = mcp or McpSettings()
         self._budgets, self._prices = budgets, prices
+        self._receipts = receipts or ReceiptSettings()
         listener = ListenerSettings(port=0, key=key, model_name=DEFAULT_MODEL_NAME)
         self._extra = {
             **as_extra(listener),
@@ -153,6 +156,7 @@ class TestGateway:
             mcp=self._mcp,
             budgets=self._budgets,
             prices=self._prices,
+            receipts=self._receipts,
         )
         self._adapter = LoopbackAdapter(config, settings, self._agent_options)
         await self._adapter.recover()

@@ -1,4 +1,4 @@
-"""Numbers that are written as text: in the query of a URL, in the fields of a form."""
+"""Values that are written as text: in the query of a URL, in the fields of a form."""
 
 from __future__ import annotations
 
@@ -23,3 +23,13 @@ def whole_number(fields: Mapping[str, str], name: str, default: int, *, low: int
             code="invalid_value",
         )
     return int(written)
+
+
+def yes_or_no(fields: Mapping[str, str], name: str, *, default: bool) -> bool:
+    """The same for a choice."""
+    written = fields.get(name, "").strip().lower()
+    if not written:
+        return default
+    if written not in ("true", "false", "1", "0"):
+        raise InvalidRequest(f"'{name}' must be true or false.", param=name, code="invalid_value")
+    return written in ("true", "1")

@@ -14,6 +14,7 @@ from hermes.wire.schemas import (
     kept_items,
     messages,
     models,
+    receipts,
     response_items,
     response_request,
     responses,
@@ -42,6 +43,7 @@ SCHEMAS: Mapping[str, Schema] = {
     **sessions.SCHEMAS,
     **session_archive.SCHEMAS,
     **runs.SCHEMAS,
+    **receipts.SCHEMAS,
     **files.SCHEMAS,
     **stored_chats.SCHEMAS,
 }
@@ -56,6 +58,7 @@ DESCRIPTIONS: Mapping[str, Description] = {
     **sessions.DESCRIPTIONS,
     **session_archive.DESCRIPTIONS,
     **runs.DESCRIPTIONS,
+    **receipts.DESCRIPTIONS,
     **files.DESCRIPTIONS,
     **stored_chats.DESCRIPTIONS,
 }
