@@ -158,7 +158,11 @@ async def _runs(client: DescribedClient) -> None:
             await asyncio.sleep(0.01)
     await client.ask("run_steer", 202, **steered)
     await client.ask("run_stop", run_id=long["id"])
+    made = await client.ask("runs", body={"input": 'write "hi" to made.txt', "wait": 10})
+    assert (await client.ask("run_receipt", run_id=made["id"]))["files"]
+    assert (await client.ask("run_undo", run_id=made["id"], dry_run="true"))["files"]
     asking = await client.ask("runs", 202, body={"input": "run `rm -r build`", "wait": 10})
+    await client.ask("run_undo", 409, run_id=asking["id"])
     await client.ask("run_approval", run_id=asking["id"], body={"decision": "deny"})
     await client.ask("run_approval", 409, run_id=asking["id"], body={"decision": "deny"})
 

@@ -12,7 +12,6 @@ from hermes.wire.schemas.builders import (
     constant,
     integer,
     list_of,
-    map_of,
     number,
     one_of,
     or_null,
@@ -21,7 +20,7 @@ from hermes.wire.schemas.builders import (
     string,
 )
 from hermes.wire.schemas.description import Description, answers_json, path, query
-from hermes.wire.schemas.runs import AREA
+from hermes.wire.schemas.runs import AREA, USAGE
 
 _STORE = 503
 _ID = path("run_id", "The id of a run.")
@@ -80,7 +79,7 @@ SCHEMAS: dict[str, Schema] = {
                     }
                 )
             ),
-            "usage": or_null(map_of(integer(0))),
+            "usage": or_null(USAGE),
             "undone_at": or_null(number(0)),
         }
     ),

@@ -54,7 +54,7 @@ _NAME = string(shortest=1)
 _TIME = number(0)
 _STATUS = one_of(*(status.value for status in RunStatus))
 _ERROR = record({"code": _NAME, "message": string()})
-_USAGE = record(
+USAGE = record(
     TOKENS,
     {
         "cached_tokens": integer(0),
@@ -68,7 +68,7 @@ _CAME_OF = {
     "outcome": string(),
     "output": string(),
     "error": or_null(_ERROR),
-    "usage": _USAGE,
+    "usage": USAGE,
 }
 
 
@@ -127,7 +127,7 @@ SCHEMAS: dict[str, Schema] = {
             "timeout": or_null(number(0)),
             "output": string(),
             "error": or_null(_ERROR),
-            "usage": or_null(_USAGE),
+            "usage": or_null(USAGE),
             "events_url": _NAME,
         },
         {
