@@ -12,6 +12,7 @@ from hermes.documents.html import HtmlText, with_head
 from hermes.documents.pdf import PdfText
 
 SECONDS = 60.0
+HTML_SECONDS = 30.0
 
 
 class _TooSlow(Exception):
@@ -37,7 +38,12 @@ async def read_pdf_apart(
 
 
 async def read_html_apart(
-    data: bytes, *, url: str, charset: str | None, most_characters: int, seconds: float = SECONDS
+    data: bytes,
+    *,
+    url: str,
+    charset: str | None,
+    most_characters: int,
+    seconds: float = HTML_SECONDS,
 ) -> HtmlText:
     """Ends its process whatever happens, also when the caller is cancelled."""
     # The URL may hold something private, which must not be in a list of processes.

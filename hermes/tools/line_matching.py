@@ -6,8 +6,9 @@ Lines that the model did not mean to change stay as the file has them.
 from __future__ import annotations
 
 import difflib
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from itertools import repeat
 
 from hermes.tools.edits import Replacement
 from hermes.tools.flat_text import FlatText, with_ends
@@ -27,10 +28,12 @@ class LineLevel:
     indentation: bool = False
     """If it differs by the same for all lines."""
 
-    def essence(self, line: str) -> str:
-        line = plain(line) if self.lookalikes else line
-        line = line.rstrip(_BLANK) if self.spaces else line
-        return line.lstrip(_BLANK) if self.indentation else line
+    def essences(self, lines: Iterable[str]) -> Iterator[str]:
+        """What is compared of each line."""
+        # Without a loop of our own: there may be millions of lines.
+        found = map(plain, lines) if self.lookalikes else iter(lines)
+        found = map(str.rstrip, found, repeat(_BLANK)) if self.spaces else found
+        return map(str.lstrip, found, repeat(_BLANK)) if self.indentation else found
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,7 +55,7 @@ def find_lines(
     if not old.lines:
         return []
     new = _without_blanks_of(old, new_text)
-    lines = flat.lines()
+    lines = flat.lines
     found = []
     for at in _places(lines, old.lines, level, most):
         there = lines[at : at + len(old.lines)]
@@ -84,8 +87,8 @@ def _without_blanks_of(old: _Text, new_text: str) -> _Text:
 
 
 def _places(lines: Sequence[str], old: Sequence[str], level: LineLevel, most: int) -> Iterator[int]:
-    text = "\n".join(["", *map(level.essence, lines), ""])
-    wanted = "\n".join(["", *map(level.essence, old), ""])
+    text = "\n".join(["", *level.essences(lines), ""])
+    wanted = "\n".join(["", *level.essences(old), ""])
     place = text.find(wanted)
     for _ in range(most):
         if place < 0:
@@ -98,11 +101,14 @@ def _places(lines: Sequence[str], old: Sequence[str], level: LineLevel, most: in
 
 def _is_uniform(old: Sequence[str], there: Sequence[str], level: LineLevel) -> bool:
     ours, theirs = len(_indentation(old)), len(_indentation(there))
-    shifted = LineLevel(spaces=level.spaces, lookalikes=level.lookalikes)
+    shifted = replace(level, indentation=False)
     return all(
-        shifted.essence(line[ours:]) == shifted.essence(other[theirs:])
-        for line, other in zip(old, there, strict=True)
-        if line.strip(_BLANK)
+        line == other or not line.strip(_BLANK)
+        for line, other in zip(
+            shifted.essences(line[ours:] for line in old),
+            shifted.essences(line[theirs:] for line in there),
+            strict=True,
+        )
     )
 
 
@@ -135,12 +141,9 @@ def _kept(old: Sequence[str], new: Sequence[str], level: LineLevel) -> dict[int,
     """Which new lines are which of the old ones."""
     if max(len(old), len(new)) > _COMPARED:
         return {}
-    plain_level = LineLevel(spaces=level.spaces, lookalikes=level.lookalikes)
+    indented = replace(level, indentation=False)
     matcher = difflib.SequenceMatcher(
-        None,
-        [plain_level.essence(line) for line in old],
-        [plain_level.essence(line) for line in new],
-        autojunk=False,
+        None, list(indented.essences(old)), list(indented.essences(new)), autojunk=False
     )
     return {
         block.b + step: block.a + step

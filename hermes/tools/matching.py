@@ -37,6 +37,8 @@ class _Search:
     flat: FlatText
     old: str
     new: str
+    has_hope: bool = True
+    """Whether any line of the text is in the file; if not, lines need not be compared."""
 
 
 def find_exact(content: bytes, old: str, new: str) -> Match:
@@ -46,7 +48,9 @@ def find_exact(content: bytes, old: str, new: str) -> Match:
 
 def find_meant(content: bytes, old: str, new: str) -> Match:
     """The places of the strictest level that finds any; an ambiguous one is not alone."""
-    search = _Search(content, FlatText(content), old, new)
+    flat = FlatText(content)
+    longest = max((line.strip() for line in plain(old).splitlines()), key=len, default="")
+    search = _Search(content, flat, old, new, longest in plain(flat.text))
     for forgiven, look in _LEVELS:
         found = look(search)
         if found:
@@ -101,7 +105,7 @@ def _meaning(text: str) -> str:
 
 def _with_lookalikes(search: _Search) -> list[Replacement]:
     """Typographic characters for plain ones. What stays the same keeps those of the file."""
-    text, old, new = search.flat.text(), plain(search.old), plain(search.new)
+    text, old, new = search.flat.text, plain(search.old), plain(search.new)
     head = shared_start(old, new)
     tail = shared_start(old[head:][::-1], new[head:][::-1])
     middle = search.new[head : len(new) - tail]
@@ -124,7 +128,11 @@ def _places(text: str, wanted: str) -> Iterator[int]:
 
 
 def _by_lines(level: LineLevel) -> Callable[[_Search], list[Replacement]]:
-    return lambda search: find_lines(search.flat, search.old, search.new, level, MOST_PLACES)
+    return lambda search: (
+        find_lines(search.flat, search.old, search.new, level, MOST_PLACES)
+        if search.has_hope
+        else []
+    )
 
 
 _LOOKALIKES = "typographic quotes, dashes or spaces"

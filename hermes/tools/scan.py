@@ -91,7 +91,7 @@ def glob_filter(glob: str) -> Wanted:
     return wanted
 
 
-_GLOB_PARTS = re.compile(r"\*\*/|\*\*|\*|\?|\[!?[^\]]+\]|\{|\}|,|.", re.DOTALL)
+_GLOB_PARTS = re.compile(r"\\.|\*\*/|\*\*|\*|\?|\[!?[^\]]+\]|\{|\}|,|.", re.DOTALL)
 _TRANSLATIONS = {"**/": "(?:.*/)?", "**": ".*", "*": "[^/]*", "?": "[^/]"}
 
 
@@ -104,6 +104,8 @@ def _translated(glob: str) -> str:
             expression, depth = expression + ")", depth - 1
         elif part == "," and depth:
             expression += "|"
+        elif part.startswith("\\") and len(part) > 1:
+            expression += re.escape(part[1])
         elif part.startswith("[") and len(part) > 1:
             expression += _translated_set(part[1:-1])
         else:

@@ -49,6 +49,8 @@ def search_files(
     with explained(f"search {shown}"):
         if not place.exists():
             raise ToolProblem(f"{shown} does not exist; use list_files to find it.")
+        if place.is_file() and place.stat().st_size > scan.LARGEST_FILE:
+            raise ToolProblem(f"{shown} is over 10 MB; search it with a command such as grep.")
         finished = search.run()
     matches = list(search.matches(finished.output))
     return "\n".join([*matches[:max_results], *_notes(finished.ending, len(matches), max_results)])
@@ -70,11 +72,16 @@ class _Search:
     def _start(self) -> str:
         return "." if self.place.is_dir() else f"./{self.place.name}"
 
+    @property
+    def _wanted(self) -> str:
+        """A file that is named is meant, whatever the glob says."""
+        return self.glob if self.place.is_dir() else ""
+
     def run(self) -> Finished:
         """Ask ripgrep, and the own scan when there is none or it cannot read the expression."""
         ripgrep = shutil.which("rg")
         if ripgrep:
-            finished = self._run(_ripgrep(ripgrep, self.pattern, self._start, self.glob))
+            finished = self._run(_ripgrep(ripgrep, self.pattern, self._start, self._wanted))
             failed = finished.ending is Ending.EXITED and finished.exit_code not in (0, 1)
             if not failed or any(self.matches(finished.output)):
                 return finished
@@ -83,7 +90,7 @@ class _Search:
     def _scan(self) -> Finished:
         program = (sys.executable, "-I", "-S", "-W", "ignore", scan.__file__)
         # One more than wanted, to know whether there are more.
-        arguments = (self.pattern, self._start, self.glob, str(self.most + 1))
+        arguments = (self.pattern, self._start, self._wanted, str(self.most + 1))
         finished = self._run((*program, *arguments))
         if finished.ending is Ending.EXITED and finished.exit_code == _BAD_EXPRESSION:
             reason = one_line(finished.output)

@@ -135,6 +135,15 @@ class TestBothEngines:
         (root / "limit").write_bytes(b"needle\n" + b"x" * (10_000_000 - 7))
         (root / "over").write_bytes(b"needle\n" + b"x" * (10_000_000 - 6))
         assert run("search_files", pattern="needle") == "limit:1: needle"
+        assert "over is over 10 MB" in run("search_files", pattern="needle", path="over")
+
+    def test_a_named_file_is_searched_whatever_the_glob_says(self, run: Run, root: Path) -> None:
+        found = run("search_files", pattern="def", path="z.txt", glob="*.py")
+        assert found == "z.txt:1: def in text"
+
+    def test_a_glob_may_have_escaped_characters(self, run: Run, root: Path) -> None:
+        (root / "[x].md").write_text("def\n")
+        assert run("search_files", pattern="def", glob=r"\[x\].md") == "[x].md:1: def"
 
     def test_lookahead_works(self, run: Run, root: Path) -> None:
         assert run("search_files", pattern="def (?=two)") == "a.py:2: def two():"
