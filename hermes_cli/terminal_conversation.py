@@ -153,7 +153,7 @@ def open_conversation(settings: Settings) -> Iterator[Conversation]:
     store = SessionDB(state_db(settings.home))
     thread = LoopThread()
     clients = HttpClients(thread.loop)
-    workshop = Workshop(lambda: settings)
+    workshop = Workshop(lambda: settings, lambda: store)
     workshop.mcp.wait(_SERVERS_SECONDS)
     try:
         workshop.recover()

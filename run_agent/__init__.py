@@ -34,6 +34,7 @@ from hermes.contract.agent_state import (
     opened_client,
     stream_retries,
 )
+from hermes.contract.briefing import briefing_of, plan_of, scope_of
 from hermes.contract.callbacks import Callback, Callbacks, fire
 from hermes.contract.chat_shape import completion_from, reply_from
 from hermes.contract.configuration import (
@@ -126,9 +127,9 @@ class AIAgent(Cooperative):
         skip_memory: bool = True,
     ) -> None:
         """Without `approvals` no tool call needs approval; without a `run_link` nobody keeps what
-        happens; without `equipment` there are only tools that need nothing but a workspace. The
-        last three are part of the contract's signature: this agent never prints, and reads neither
-        context files nor memories, so they change nothing."""
+        happens; without `equipment` there are only tools that need nothing but a workspace.
+        Unless they are skipped, the agent is told what AGENTS.md and the skills say, and what it
+        remembers. `quiet_mode` is part of the contract's signature: this agent never prints."""
         self._provider = provider_from(
             model,
             {
@@ -176,6 +177,8 @@ class AIAgent(Cooperative):
         self.run_link = run_link
         self.run_id = run_id or run_id_of(run_link)
         self.equipment = equipment
+        self.skip_context_files = skip_context_files
+        self.skip_memory = skip_memory
         self.is_sub_agent = False
         self._allowance = Allowance()
         self._session_db = session_db
@@ -304,18 +307,23 @@ class AIAgent(Cooperative):
         )
 
     def _fill_turn_seams(self, task_id: str | None) -> AgentSeams:
-        toolsets = () if self.parameters.is_plain else self.enabled_toolsets
-        registry = self.equipment.toolbox.of(toolsets)
+        registry = self.equipment.toolbox.of(
+            () if self.parameters.is_plain else self.enabled_toolsets
+        )
+        scope = scope_of(self)
         desk = Desk(
             registry,
-            lambda: self._tool_context(task_id),
+            lambda: self._tool_context(task_id, scope),
             None if self.is_sub_agent else self._run_errand,
         )
         return AgentSeams(
             ask=lambda api_kwargs: reply_from(self._api_call()(api_kwargs)),
             dialect=self._call_seams.dialect,
             model=lambda: self.model,
-            system_prompt=functools.cache(self._system_prompt),
+            system_prompt=functools.cache(
+                lambda: system_prompt(briefing_of(self, registry, scope))
+            ),
+            todos=plan_of(self, registry, scope).todos,
             reasoning_effort=self.parameters.reasoning_effort
             or reasoning_effort(self.reasoning_config),
             registry=registry,
@@ -352,33 +360,20 @@ class AIAgent(Cooperative):
             is_watched=lambda: self._has_stream_consumers(),
         )
 
-    def _tool_context(self, task_id: str | None) -> ToolContext:
+    def _tool_context(self, task_id: str | None, scope: Scope) -> ToolContext:
         return ToolContext(
             workspace=self._workspace(),
             stop=self._stop.event,
             report=lambda line: self._emit(ToolProgress("tool.output", None, line)),
             task_id=task_id,
             extra_environment=self.terminal_env,
-            scope=Scope(
-                owner=self.parameters.owner,
-                session_id=self.session_id,
-                session_key=self.gateway_session_key,
-                run_id=self.run_id,
-            ),
+            scope=scope,
             services=self.equipment.toolbox.services,
             emit=self._emit,
         )
 
     def _workspace(self) -> Workspace:
         return _workspace_at(self.workspace, self.confine)
-
-    def _system_prompt(self) -> str:
-        return system_prompt(
-            identity=self.identity,
-            workspace=self._workspace().root,
-            added_by_caller=self.ephemeral_system_prompt,
-            is_plain=self.parameters.is_plain,
-        )
 
     def _run_errand(self, errand: Errand, count: Callable[[Usage], None]) -> str:
         return run_errand(errand, lambda *asked: sub_seams(self, *asked), self._emit, count)

@@ -130,7 +130,9 @@ class APIServerAdapter:
         self._session_db: Any = None
         self._uploads: UploadStore | None = None
         self._documents = Documents()
-        self._workshop = Workshop(lambda: self._current_settings())
+        self._workshop = Workshop(
+            lambda: self._current_settings(), lambda: self._ensure_session_db()
+        )
         self._opener = Opener()
         self._http = ServerClients()
         self._agent_threads = Threads("agent", config.extra.get("agent_threads", 1000))
@@ -491,8 +493,10 @@ class APIServerAdapter:
             ),
             remote_servers=lambda: self._workshop.mcp.states(),
             skills=lambda: skill_list(
-                home(os.environ), Path(gateway_run._resolve_runtime_agent_kwargs()["workspace"])
+                toolbox.services.skills,
+                Path(gateway_run._resolve_runtime_agent_kwargs()["workspace"]),
             ),
+            memories=lambda: toolbox.services.memories,
             endpoints=ENDPOINTS,
             runs=self._runs,
             runs_store=self._run_store.registered,

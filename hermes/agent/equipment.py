@@ -8,7 +8,9 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 from hermes.agent.context import Contexts
+from hermes.agent.context_files import ContextFiles
 from hermes.agent.patience import Patience
+from hermes.agent.recalling import Recall
 from hermes.core.metrics import UNMETERED, Meter
 from hermes.providers.health import Health
 from hermes.runs.accounting import Accounting
@@ -25,6 +27,8 @@ class Equipment:
     contexts: Contexts = field(default_factory=Contexts)
     """What is known of the models' windows, and of conversations that were made to fit."""
     accounting: Accounting = field(default_factory=Accounting)
+    context_files: ContextFiles = field(default_factory=ContextFiles)
+    recall: Recall = field(default_factory=Recall)
 
 
 BARE = Equipment()

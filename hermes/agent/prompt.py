@@ -1,32 +1,93 @@
-"""The system prompt: who the agent is, where it works, and what the caller adds to that."""
+"""The system prompt: its parts put together, what changes least first.
+
+Providers cache the beginning of a prompt, so every part comes before those that change more often.
+"""
 
 from __future__ import annotations
 
+import platform
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass, field
+from datetime import date
 from pathlib import Path
 
-IDENTITY = (
-    "You are Hermes, an agent that runs on a server and works through tools. "
-    "Use them to find out and to act rather than to guess; say plainly what you did and what "
-    "came of it. When something fails, say so and what would help."
-)
+from hermes.agent import prompt_parts
+from hermes.core.memories import Recollection
+from hermes.core.messages import Message, tool_calls_of
+from hermes.core.todos import Todo
+from hermes.tools.skills import Skill
+
+TODO_TOOL = "todo"
 
 
-def system_prompt(
-    *,
-    identity: str | None,
-    workspace: Path | None,
-    added_by_caller: str | None,
-    is_plain: bool = False,
-) -> str:
-    """Stable parts first, so that providers can cache the prefix across requests.
+@dataclass(frozen=True, slots=True)
+class Part:
+    """One part of the prompt, and what it is called."""
 
-    The plain model is told what the caller says, and nothing of tools it does not have.
+    name: str
+    text: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Briefing:
+    """All that a system prompt is made of."""
+
+    identity: str | None = None
+    """None: the built-in one."""
+    workspace: Path | None = None
+    tools: Collection[str] = ()
+    """The names of the tools that the agent has."""
+    system: str = field(default_factory=platform.system)
+    today: date = field(default_factory=date.today)
+    instructions: str = ""
+    skills: Sequence[Skill] = ()
+    memory: Recollection = field(default_factory=Recollection)
+    added_by_caller: str | None = None
+    is_plain: bool = False
+    """The model alone: it is told what the caller says, and nothing of tools it does not have."""
+
+
+def prompt_parts_of(briefing: Briefing) -> list[Part]:
+    """In order; what the caller says comes last, on top of all."""
+    caller = Part("caller", briefing.added_by_caller or "")
+    if briefing.is_plain:
+        return _told([caller])
+    return _told(
+        [
+            Part("identity", briefing.identity or prompt_parts.IDENTITY),
+            Part("tools", prompt_parts.tools() if briefing.tools else ""),
+            Part("environment", _environment(briefing)),
+            Part("skills", prompt_parts.skills(briefing.skills)),
+            Part("AGENTS.md", prompt_parts.instructions(briefing.instructions)),
+            Part("memory", prompt_parts.memory(briefing.memory)),
+            caller,
+        ]
+    )
+
+
+def system_prompt(briefing: Briefing) -> str:
+    return "\n\n".join(part.text for part in prompt_parts_of(briefing))
+
+
+def with_plan(system: str | None, plan: Sequence[Todo], messages: Sequence[Message]) -> str | None:
+    """The prompt with the todo list, where the conversation does not show it any more.
+
+    As long as it does, the prompt stays as it was: changing it would cost the provider's cache.
     """
-    if is_plain:
-        return added_by_caller or ""
-    parts = [identity or IDENTITY]
-    if workspace is not None:
-        parts.append(f"Your workspace is the folder {workspace}; relative paths start there.")
-    if added_by_caller:
-        parts.append(added_by_caller)
-    return "\n\n".join(parts)
+    if not plan or any(_calls_todo(message) for message in messages):
+        return system
+    return "\n\n".join(filter(None, (system, prompt_parts.todos(plan))))
+
+
+def _environment(briefing: Briefing) -> str:
+    if briefing.workspace is None:
+        return ""
+    return prompt_parts.environment(briefing.workspace, briefing.system, briefing.today)
+
+
+def _told(parts: Sequence[Part]) -> list[Part]:
+    return [part for part in parts if part.text]
+
+
+def _calls_todo(message: Message) -> bool:
+    return any(call.get("function", {}).get("name") == TODO_TOOL for call in tool_calls_of(message))

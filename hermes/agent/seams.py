@@ -19,6 +19,7 @@ from hermes.core.events import Emit
 from hermes.core.messages import Message
 from hermes.core.metrics import UNMETERED, Meter
 from hermes.core.run_link import RunLink
+from hermes.core.todos import Todo
 from hermes.core.turn import TurnParameters, Usage
 from hermes.providers.base import Dialect
 from hermes.providers.caching import NO_CACHING, Caching
@@ -95,5 +96,7 @@ class AgentSeams:
     """What a call has used, with its cost where that is known; None: of the provider in use."""
     allowance: Allowance = field(default_factory=Allowance)
     """What this turn and its sub-agents use, and may use."""
+    todos: Callable[[], tuple[Todo, ...]] = tuple
+    """The list the agent plans with, as it is now."""
     is_watched: Callable[[], bool] = lambda: False
     """Whether somebody reads the answer while it is written: then nothing of it can be unsaid."""

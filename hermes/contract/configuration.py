@@ -51,6 +51,8 @@ def runtime_keywords(
         "terminal_env": agent.terminal_env,
         "max_iterations": agent.max_iterations,
         "identity": agent.system_prompt,
+        "skip_context_files": not agent.context_files,
+        "skip_memory": False,
         "approvals": approvals,
     }
 

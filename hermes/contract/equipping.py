@@ -5,7 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from hermes.agent.context import Contexts
+from hermes.agent.context_files import ContextFiles
 from hermes.agent.equipment import Equipment
+from hermes.agent.recalling import Recall
 from hermes.contract.contexts import rules_from
 from hermes.contract.equipping_commands import CommandRoom
 from hermes.contract.equipping_mcp import McpShelf
@@ -13,31 +15,51 @@ from hermes.contract.equipping_shadow import shadow_for
 from hermes.contract.equipping_web import ConfiguredSearch, WebReader
 from hermes.runs.accounting import Accounting
 from hermes.settings.model import Settings
-from hermes.settings.paths import spending_db
+from hermes.settings.paths import memory_db, spending_db
 from hermes.store.ledger import ProcessLedger
+from hermes.store.memories import MemoryStore
+from hermes.store.sessions import SessionDB
+from hermes.store.todo_lists import ProcessTodoLists
 from hermes.tools.remote import RemoteTools
 from hermes.tools.services import Services
+from hermes.tools.skills import SkillShelf
 from hermes.tools.toolbox import Toolbox
 
 
 class Workshop:
     """Holds what has to be given back at the end."""
 
-    def __init__(self, settings: Callable[[], Settings]) -> None:
-        """`settings` are asked for when something is used for the first time, not before."""
+    def __init__(
+        self,
+        settings: Callable[[], Settings],
+        sessions: Callable[[], SessionDB | None] = lambda: None,
+    ) -> None:
+        """`settings` are asked for when something is used for the first time, not before.
+
+        `sessions` opens the store of sessions, which belongs to whoever gives it.
+        """
         self._settings = settings
         self.shadow = shadow_for(settings)
         self.mcp = McpShelf(settings)
         self._commands = CommandRoom(settings)
+        self._memories = MemoryStore(
+            lambda: memory_db(settings().home), is_enabled=lambda: settings().memory.enabled
+        )
         services = Services(
             changes=self.shadow,
             page_reader=WebReader(settings),
             search_engine=ConfiguredSearch(settings),
             **self._commands.services(),
+            memories=self._memories,
+            past_sessions=sessions,
+            todos=ProcessTodoLists(sessions),
+            skills=SkillShelf(lambda: settings().home),
         )
         self._ledger = ProcessLedger(lambda: spending_db(settings().home))
         self.equipment = Equipment(
             toolbox=Toolbox(services, RemoteTools(self.mcp.tools)),
+            context_files=ContextFiles(services.skills),
+            recall=Recall(services.memories, lambda: settings().memory.max_characters),
             contexts=Contexts(lambda: rules_from(settings())),
             accounting=Accounting(
                 budgets=lambda owner: settings().budgets_of(owner),
@@ -60,3 +82,4 @@ class Workshop:
         self.mcp.close()
         self.shadow.close()
         self._ledger.close()
+        self._memories.close()

@@ -15,6 +15,7 @@ from hermes.core.sessions import (
     SearchPage,
     SessionHead,
 )
+from hermes.core.todos import Todo
 
 
 class Transcript(Protocol):
@@ -93,6 +94,9 @@ class SessionStore(Transcript, Protocol):
 
     def count_bytes(self, session_id: str, *, after: int) -> int:
         """How large those messages are, as they are stored."""
+
+    def get_todos(self, session_id: str) -> tuple[Todo, ...]:
+        """The list that the agent plans the session's work with."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

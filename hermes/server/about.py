@@ -40,7 +40,9 @@ FEATURES = {
     "session_export": True,
     "session_import": True,
     "session_compaction": True,
+    "session_todos": True,
     "skills_api": True,
+    "memories_api": True,
     "files_api": True,
     "session_continuity_header": SESSION_ID_HEADER,
     "session_key_header": SESSION_KEY_HEADER,
@@ -69,6 +71,7 @@ FEATURES = {
     "responses_resume": True,
     "session_chat_resume": True,
     "admin_config_rw": False,
+    # The contract's name for writing anybody's memory, which no key may do; see `memories_api`.
     "memory_write_api": False,
     "realtime_voice": False,
 }

@@ -12,6 +12,7 @@ from typing import Any
 
 from aiohttp import web
 
+from hermes.core.memories import Memories
 from hermes.core.messages import Content, Message
 from hermes.core.ports import ChatRecords, ResponseRecords, SessionStore
 from hermes.core.remote_tools import ServerState
@@ -148,3 +149,5 @@ class Seams:
     """The alias that writes summaries; None: the agent's model."""
     compacting: set[str] = field(default_factory=set)
     """The sessions whose history is being summarised now. Touched on the event loop only."""
+    memories: Callable[[], Memories | None] = lambda: None
+    """What the agent remembers; its calls may block."""

@@ -109,6 +109,17 @@ async def list_messages(request: web.Request, seams: Seams) -> web.StreamRespons
     return json_answer(await _in_store(seams, read))
 
 
+async def list_todos(request: web.Request, seams: Seams) -> web.StreamResponse:
+    """The list that the agent plans the session's work with."""
+    session_id = request.match_info["session_id"]
+
+    def read(store: SessionStore) -> dict[str, Any]:
+        _existing(store, session_id)
+        return wire.todo_list(session_id, store.get_todos(session_id))
+
+    return json_answer(await _in_store(seams, read))
+
+
 @created_once
 async def fork_session(request: web.Request, seams: Seams) -> web.StreamResponse:
     source_id = request.match_info["session_id"]

@@ -29,6 +29,7 @@ from hermes.settings.model import (
     FileSettings,
     ListenerSettings,
     LogSettings,
+    MemorySettings,
     RunSettings,
     SessionSettings,
     Settings,
@@ -63,6 +64,7 @@ _AGENT = (
     "confine",
     "terminal_env",
     "vision",
+    "context_files",
 )
 _FETCH = ("allow_http", "allow_private", "max_bytes", "timeout_seconds")
 _FILES = ("max_bytes", "max_total_bytes", "expire_days", "max_pages", "max_characters")
@@ -123,6 +125,7 @@ class Assembly:
             receipts=ReceiptSettings(**self._values("receipts", _RECEIPTS)),
             context=self._context(),
             mcp=self._mcp,
+            memory=MemorySettings(**self._values("memory", ("enabled", "max_characters"))),
             runs=RunSettings(**self._values("runs", _RUNS)),
             tools=ToolSettings(**self._values("tools", _TOOLS)),
             approvals=ApprovalSettings(

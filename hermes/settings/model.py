@@ -142,6 +142,8 @@ class AgentSettings:
     """Environment variables that commands may see beside the harmless ones."""
     vision: bool = True
     """Whether the model can look at images."""
+    context_files: bool = True
+    """Whether it is told of the workspace's AGENTS.md and of skills."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -188,6 +190,15 @@ class SessionSettings:
 
     compact_after_messages: int = 400
     """With more than this the older messages are summarised for the model; 0: never."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MemorySettings:
+    """What the agent remembers from one conversation to the next."""
+
+    enabled: bool = True
+    max_characters: int = 4000
+    """How much of it the model is told without asking."""
 
 
 ApprovalAction = Literal["allow", "ask", "deny"]
@@ -274,6 +285,7 @@ class Settings:
     files: FileSettings = field(default_factory=FileSettings)
     web: WebSettings = field(default_factory=WebSettings)
     sessions: SessionSettings = field(default_factory=SessionSettings)
+    memory: MemorySettings = field(default_factory=MemorySettings)
     approvals: ApprovalSettings = field(default_factory=ApprovalSettings)
     runs: RunSettings = field(default_factory=RunSettings)
     receipts: ReceiptSettings = field(default_factory=ReceiptSettings)

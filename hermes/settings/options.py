@@ -9,6 +9,7 @@ from hermes.settings import kinds
 from hermes.settings.budget_options import BUDGET_OPTIONS
 from hermes.settings.context_options import CONTEXT_OPTIONS
 from hermes.settings.mcp_options import MCP_OPTIONS
+from hermes.settings.memory_options import MEMORY_OPTIONS, PROMPT_OPTIONS
 from hermes.settings.option import Option
 from hermes.settings.provider_options import PROVIDER_OPTIONS
 from hermes.settings.receipt_options import RECEIPT_OPTIONS
@@ -306,6 +307,8 @@ OPTIONS: Mapping[str, Option] = MappingProxyType(
         + CONTEXT_OPTIONS
         + WEB_OPTIONS
         + MCP_OPTIONS
+        + PROMPT_OPTIONS
+        + MEMORY_OPTIONS
         + RUN_OPTIONS
         + APPROVAL_OPTIONS
         + RECEIPT_OPTIONS

@@ -56,6 +56,11 @@ def spending_db(home: Path) -> Path:
     return home / "spending.db"
 
 
+def memory_db(home: Path) -> Path:
+    """What the agent remembers."""
+    return home / "memory.db"
+
+
 def status_file(home: Path) -> Path:
     return home / "gateway_state.json"
 

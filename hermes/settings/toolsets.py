@@ -7,7 +7,19 @@ from typing import Any
 
 from hermes.settings.kinds import TOOLSETS, read_as
 
-BUILTIN_TOOLSETS = frozenset({"terminal", "files", "web", "questions", "delegation", "mcp"})
+BUILTIN_TOOLSETS = frozenset(
+    {
+        "terminal",
+        "files",
+        "web",
+        "memory",
+        "planning",
+        "skills",
+        "questions",
+        "delegation",
+        "mcp",
+    }
+)
 
 
 def enabled_toolsets(config: Mapping[str, Any], platform: str) -> set[str]:

@@ -63,4 +63,12 @@ MIGRATIONS: tuple[Migration, ...] = (
         "CREATE TABLE search_state (is_current INTEGER NOT NULL)",
         "INSERT INTO search_state VALUES (0)",
     ),
+    (
+        """
+        CREATE TABLE session_todos (
+            session_id TEXT PRIMARY KEY REFERENCES sessions (id) ON DELETE CASCADE,
+            todos TEXT NOT NULL                 -- JSON: a list of tasks and what became of them
+        ) WITHOUT ROWID
+        """,
+    ),
 )

@@ -21,7 +21,14 @@ from hermes.core.sessions import (
     SearchPage,
     SessionHead,
 )
-from hermes.store import leftovers, session_forks, session_index, session_messages
+from hermes.core.todos import Todo
+from hermes.store import (
+    leftovers,
+    session_forks,
+    session_index,
+    session_messages,
+    session_todos,
+)
 from hermes.store.database import Database
 from hermes.store.encoding import bind, plain, to_json
 from hermes.store.errors import StoreUnusable
@@ -213,6 +220,14 @@ class SessionDB:
                 connection, session_id, summary, self._clock()
             )
         )
+
+    def get_todos(self, session_id: str) -> tuple[Todo, ...]:
+        """The list that the agent plans the session's work with."""
+        return self._database.read(lambda connection: session_todos.get(connection, session_id))
+
+    def set_todos(self, session_id: str, todos: Sequence[Todo]) -> None:
+        """The whole list. Raises `UnknownSession`."""
+        self._database.write(lambda connection: session_todos.put(connection, session_id, todos))
 
     def fork_session(
         self, session_id: str, new_id: str, *, title: str | None = None, up_to: int | None = None

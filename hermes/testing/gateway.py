@@ -46,6 +46,7 @@ from hermes.settings.model import (
     FileSettings,
     ListenerSettings,
     LogSettings,
+    MemorySettings,
     ProviderSettings,
     RunSettings,
     SessionSettings,
@@ -98,6 +99,7 @@ class TestGateway:
         budgets: Budgets = NO_BUDGETS,
         prices: PriceRules = (),
         receipts: ReceiptSettings | None = None,
+        memory: MemorySettings | None = None,
         **extra: Any,
     ) -> None:
         """Asks `model` at `base_url`, or the built-in demo model when there is no URL.
@@ -106,9 +108,9 @@ class TestGateway:
         `AliasSettings` and the provider's `model`, such as `{"fast": {"model": "small"}}`.
 
         `key` is what clients must send. `agent` holds more keywords for `AIAgent`, such as
-        `api_mode`; `fetch`, `files`, `runs`, `sessions`, `context`, `mcp`, `budgets` and `prices`
-        are the settings of these names, and `web_settings` those of `web`; `extra` holds more of
-        the listener's, such as `keepalive_seconds`.
+        `api_mode`; `fetch`, `files`, `runs`, `sessions`, `context`, `mcp`, `memory`, `budgets` and
+        `prices` are the settings of these names, and `web_settings` those of `web`; `extra` holds
+        more of the listener's, such as `keepalive_seconds`.
         """
         self._home = home
         self._agent_options = dict(agent or {})
@@ -124,6 +126,7 @@ class TestGateway:
         self._mcp = mcp or McpSettings()
         self._budgets, self._prices = budgets, prices
         self._receipts = receipts or ReceiptSettings()
+        self._memory = memory or MemorySettings()
         listener = ListenerSettings(port=0, key=key, model_name=DEFAULT_MODEL_NAME)
         self._extra = {
             **as_extra(listener),
@@ -157,6 +160,7 @@ class TestGateway:
             budgets=self._budgets,
             prices=self._prices,
             receipts=self._receipts,
+            memory=self._memory,
         )
         self._adapter = LoopbackAdapter(config, settings, self._agent_options)
         await self._adapter.recover()
@@ -300,7 +304,9 @@ class LoopbackAdapter(APIServerAdapter):
                 narrowed(BUILTIN_TOOLSETS, toolsets_of(self.listener.keys, owner)),
                 self._workshop.mcp.states(),
             ),
-            skills=lambda: skill_list(self._home, self._settings.workspace),
+            skills=lambda: skill_list(
+                self._workshop.equipment.toolbox.services.skills, self._settings.workspace
+            ),
         )
 
 

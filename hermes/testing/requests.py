@@ -6,6 +6,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from hermes.core.data_marks import unmark
+
 _LIMITS = ("max_tokens", "max_completion_tokens", "max_output_tokens")
 _SYSTEM_ROLES = ("system", "developer")
 
@@ -68,8 +70,8 @@ class ModelRequest:
 
     @property
     def tool_results(self) -> dict[str, str]:
-        """What tools answered: the text under the id of each call."""
-        return {call_id: _readable(said) for call_id, said in _results(self.messages)}
+        """What tools answered: the text under the id of each call, without the agent's marks."""
+        return {call_id: unmark(_readable(said)) for call_id, said in _results(self.messages)}
 
     @property
     def answer_schema(self) -> Mapping[str, Any] | None:

@@ -9,6 +9,8 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from hermes.core.events import Emit, Event
+from hermes.core.memories import MemoryScope
+from hermes.core.todos import TodoScope
 from hermes.tools.errand import RunErrand
 from hermes.tools.problem import ToolProblem as ToolProblem
 from hermes.tools.schema import parameters_of
@@ -30,6 +32,20 @@ class Scope:
     session_key: str | None = None
     """What the client calls its user, in `X-Hermes-Session-Key`."""
     run_id: str | None = None
+    is_kept: bool = False
+    """Whether `session_id` is a stored session of this agent, and not just a name."""
+    turn_id: str = ""
+    """Names this turn alone."""
+
+    @property
+    def memories(self) -> MemoryScope:
+        """Whose facts are remembered."""
+        return MemoryScope(owner=self.owner, session_key=self.session_key or "")
+
+    @property
+    def todos(self) -> TodoScope:
+        """Where the plan belongs."""
+        return TodoScope(session_id=self.session_id if self.is_kept else None, turn_id=self.turn_id)
 
     @property
     def holder(self) -> str:

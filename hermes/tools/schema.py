@@ -6,7 +6,16 @@ import inspect
 from collections.abc import Callable
 from dataclasses import dataclass
 from types import NoneType, UnionType
-from typing import Annotated, Any, Literal, Union, get_args, get_origin, get_type_hints
+from typing import (
+    Annotated,
+    Any,
+    Literal,
+    Union,
+    get_args,
+    get_origin,
+    get_type_hints,
+    is_typeddict,
+)
 
 Schema = dict[str, Any]
 
@@ -46,9 +55,21 @@ def schema_of(hint: Any) -> Schema:
         return {"anyOf": [schema_of(each) for each in arguments]}
     if origin is list:
         return {"type": "array", "items": schema_of(arguments[0])}
+    if is_typeddict(hint):
+        return _object(hint)
     raise TypeError(
-        f"no JSON schema for {hint!r}; use str, int, float, bool, list, Literal or None"
+        f"no JSON schema for {hint!r}; use str, int, float, bool, list, TypedDict, Literal or None"
     )
+
+
+def _object(hint: Any) -> Schema:
+    """Of the keys of a `TypedDict`. The tool itself checks what is in one."""
+    fields = get_type_hints(hint, include_extras=False)
+    return {
+        "type": "object",
+        "properties": {name: schema_of(field) for name, field in fields.items()},
+        "required": [name for name in fields if name in hint.__required_keys__],
+    }
 
 
 def _property(hint: Any, default: Any) -> Schema:

@@ -8,13 +8,17 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
+from hermes.core.memories import Memories
+from hermes.core.past_sessions import PastSessions
 from hermes.core.shadow import ChangeRecorder
+from hermes.core.todos import TodoLists
 from hermes.core.web import PageReader, SearchEngine
 from hermes.settings.tool_settings import ToolSettings
 from hermes.tools.background import Processes
 from hermes.tools.leftovers import Leftovers
 from hermes.tools.outputs import Outputs
 from hermes.tools.sandbox import Sandbox
+from hermes.tools.skills import SkillShelf
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -34,3 +38,9 @@ class Services:
     python_memory_mb: Callable[[], int] = lambda: ToolSettings().python_memory_mb
     outputs: Outputs | None = None
     """Keeps what was too long for the model."""
+    memories: Memories | None = None
+    """None: nothing is remembered here."""
+    past_sessions: Callable[[], PastSessions | None] | None = None
+    """Opens the stored sessions at first use; gives None when they cannot be opened. May block."""
+    todos: TodoLists | None = None
+    skills: SkillShelf | None = None

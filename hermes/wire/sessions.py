@@ -10,6 +10,7 @@ from hermes.core.budgets import NO_BUDGET, Budget
 from hermes.core.errors import InvalidRequest
 from hermes.core.messages import Content
 from hermes.core.sessions import MessagePage, MessageQuery
+from hermes.core.todos import Todo
 from hermes.core.turn import TurnResult
 from hermes.wire.approval_text import answer_text
 from hermes.wire.budgets import read_budget
@@ -210,6 +211,14 @@ def message_list(session_id: str, rows: Iterable[Mapping[str, Any]]) -> dict[str
 
 def message_page(session_id: str, page: MessagePage) -> dict[str, Any]:
     return {**message_list(session_id, page.messages), "has_more": page.has_more}
+
+
+def todo_list(session_id: str, todos: Iterable[Todo]) -> dict[str, Any]:
+    return {
+        "object": "list",
+        "session_id": session_id,
+        "data": [{"task": todo.task, "status": todo.status.value} for todo in todos],
+    }
 
 
 def session_deleted(session_id: str) -> dict[str, Any]:

@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from hermes.core.data_marks import unmark
 from hermes.core.messages import Content, Message, text_of, tool_calls_of
 from hermes.providers.prompt import chosen_function, function_of
 
@@ -73,10 +74,14 @@ def _results(work: Sequence[Message]) -> tuple[Result, ...]:
     calls = [call for message in work for call in tool_calls_of(message)]
     names = {call.get("id"): str(function_of(call).get("name")) for call in calls}
     return tuple(
-        Result(names.get(message.get("tool_call_id"), "a tool"), text_of(message.get("content")))
+        Result(names.get(message.get("tool_call_id"), "a tool"), _reported(message))
         for message in work
         if message.get("role") == "tool"
     )
+
+
+def _reported(message: Message) -> str:
+    return unmark(text_of(message.get("content")))
 
 
 def _has_image(content: Content | None) -> bool:

@@ -71,7 +71,9 @@ SCHEMAS = {
             "name": string(),
             "description": string(),
             "source": one_of("home", "workspace"),
-        }
+            "available": boolean(),
+        },
+        {"problem": string()},
     ),
     "Toolset": record(
         {

@@ -12,6 +12,7 @@ from hermes.wire.schemas import (
     errors,
     files,
     kept_items,
+    memories,
     messages,
     models,
     receipts,
@@ -45,6 +46,7 @@ SCHEMAS: Mapping[str, Schema] = {
     **runs.SCHEMAS,
     **receipts.SCHEMAS,
     **files.SCHEMAS,
+    **memories.SCHEMAS,
     **stored_chats.SCHEMAS,
 }
 
@@ -60,5 +62,6 @@ DESCRIPTIONS: Mapping[str, Description] = {
     **runs.DESCRIPTIONS,
     **receipts.DESCRIPTIONS,
     **files.DESCRIPTIONS,
+    **memories.DESCRIPTIONS,
     **stored_chats.DESCRIPTIONS,
 }

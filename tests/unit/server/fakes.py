@@ -30,6 +30,7 @@ from hermes.server.seams import ChatStream, ResponseStream, Seams
 from hermes.server.streaming import TurnView
 from hermes.settings.model import ListenerSettings, RunSettings
 from hermes.store.chats import ChatStore
+from hermes.store.memories import MemoryStore
 from hermes.store.process_runs import ProcessRunStore
 from hermes.store.responses import ResponseStore
 from hermes.store.sessions import SessionDB
@@ -59,6 +60,7 @@ def fake_seams(
     """Real stores and writers around a fake turn; any closure may be replaced."""
     responses, sessions = ResponseStore(), SessionDB(home / "state.db")
     chats, runs = ChatStore(), ProcessRunStore(None)
+    memories = MemoryStore(lambda: home / "memory.db")
     gate = Gate(1000, lambda _owner: 0)
 
     async def chat(request: web.Request, stream: ChatStream) -> web.StreamResponse:
@@ -116,6 +118,7 @@ def fake_seams(
             "tool_preview": lambda name, _arguments: name,
             "toolsets": list,
             "skills": list,
+            "memories": lambda: memories,
             "endpoints": ENDPOINTS,
             "runs": Runs(
                 store=runs.registered,
