@@ -17,14 +17,13 @@ from hermes.agent.answer_format import MOST_REPAIRS, correction, fault_of, witho
 from hermes.agent.fitting import explained, fitted, learnt, made_room
 from hermes.agent.keeping import hear, is_steered, keep, keep_reply
 from hermes.agent.offering import divided, offer
-from hermes.agent.prompt import with_plan
 from hermes.agent.resuming import answered_calls_in, open_calls, replies_in
 from hermes.agent.retrying import ask_patiently
 from hermes.agent.seams import AgentSeams
+from hermes.agent.telling import as_told
 from hermes.agent.tooling import clearances, run_tool_calls, with_distinct_ids
 from hermes.agent.turn_state import TurnState
 from hermes.core import messages
-from hermes.core.data_marks import with_marks
 from hermes.core.errors import Interrupted, ProviderError
 from hermes.core.events import ApprovalRequested, SegmentEnd, TextDelta
 from hermes.core.messages import Content, Message
@@ -268,21 +267,7 @@ def _prompt(seams: AgentSeams, turn: TurnState, tokens_left: int | None) -> Prom
         answer_format=parameters.answer_format,
         caching=seams.caching(),
     )
-    return _as_told(seams, fitted(seams, turn, prompt))
-
-
-def _as_told(seams: AgentSeams, prompt: Prompt) -> Prompt:
-    """With the plan, where what was said does not show it, and with marks around data.
-
-    A plain model is told nothing of marks, and its tools are the client's own.
-    """
-    if seams.parameters.is_plain:
-        return prompt
-    return replace(
-        prompt,
-        system=with_plan(prompt.system, seams.todos(), prompt.messages),
-        messages=with_marks(prompt.messages),
-    )
+    return as_told(seams, fitted(seams, turn, prompt))
 
 
 def _stop_reason(seams: AgentSeams) -> str:

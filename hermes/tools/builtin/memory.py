@@ -32,7 +32,7 @@ def _missing(services: Services) -> str | None:
 )
 def memory(
     context: ToolContext,
-    action: Literal["add", "list", "update", "remove"],
+    action: Annotated[Literal["add", "list", "update", "remove"], "What to do."],
     text: Annotated[
         str, "The fact to add or to put in the place of another; for list: words."
     ] = "",

@@ -12,6 +12,7 @@ from hermes.agent.chain import Chain
 from hermes.agent.loop import converse
 from hermes.agent.seams import AgentSeams
 from hermes.agent.stopping import StopSignal
+from hermes.core.data_marks import unmark
 from hermes.core.errors import Fenced
 from hermes.core.events import Event
 from hermes.core.messages import Content, Message
@@ -127,7 +128,7 @@ class Stage:
         link: RunLink | None = None,
     ) -> None:
         self.log: list[tuple[str, Any]] = []
-        self.asked: list[dict[str, Any]] = []
+        self.sent: list[dict[str, Any]] = []
         self.stop = ImpatientStop()
         self.is_interrupted = threading.Event()
         self.usage = Usage()
@@ -163,6 +164,11 @@ class Stage:
         self.stop.set(reason)
 
     @property
+    def asked(self) -> list[dict[str, Any]]:
+        """What the model was sent, without the marks around what tools returned."""
+        return [{**sent, "messages": [*map(_unmarked, sent["messages"])]} for sent in self.sent]
+
+    @property
     def events(self) -> list[Event]:
         return [value for kind, value in self.log if kind == "event"]
 
@@ -193,7 +199,7 @@ class Stage:
         )
 
     def _ask(self, api_kwargs: dict[str, Any]) -> Reply:
-        self.asked.append(api_kwargs)
+        self.sent.append(api_kwargs)
         self.log.append(("asked", api_kwargs["model"]))
         line = next(self._script)
         if isinstance(line, Exception):
@@ -213,3 +219,8 @@ class Stage:
 
     def _adopt(self, provider: ProviderSettings) -> None:
         self._model = provider.model
+
+
+def _unmarked(message: Message) -> Message:
+    is_result = message["role"] == "tool" and isinstance(message["content"], str)
+    return {**message, "content": unmark(message["content"])} if is_result else message

@@ -44,4 +44,10 @@ async def serve(tmp_path: Path) -> AsyncIterator[Serve]:
 
 
 def _stores(seams: Seams) -> list[Any]:
-    return [seams.sessions(), seams.responses(), seams.chats(), seams.runs_store()]
+    return [
+        seams.sessions(),
+        seams.responses(),
+        seams.chats(),
+        seams.runs_store(),
+        seams.memories(),
+    ]

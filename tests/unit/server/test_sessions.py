@@ -39,6 +39,7 @@ async def new_session(client: Any) -> str:
         ("DELETE", "/any", None),
         ("GET", "/any/messages", None),
         ("GET", "/any/messages?limit=1", None),
+        ("GET", "/any/todos", None),
         ("GET", "/any/export", None),
         ("GET", "/search?q=x", None),
         ("POST", "/import", EXPORTED),
