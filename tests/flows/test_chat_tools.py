@@ -39,7 +39,7 @@ async def test_a_call_goes_to_the_client_and_comes_back_with_its_result(flow: St
     second = await create(model="m", messages=messages, tools=[WEATHER])
 
     assert second.choices[0].message.content == "It is cold."
-    assert served.requests[-1].messages[-1]["content"] == "-3 degrees"
+    assert served.requests[-1].tool_results == {call.id: "-3 degrees"}
 
 
 async def test_the_servers_tools_stay_beside_the_clients(flow: StartFlow) -> None:

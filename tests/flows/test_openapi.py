@@ -49,6 +49,7 @@ async def test_everything_the_document_promises_is_answered_as_described(
     await _sessions(client)
     await _runs(client)
     await _files(client)
+    await _memories(client)
 
     unseen = client.successes() - client.seen
     assert not unseen, "ask for each in this file: what is described should be seen"
@@ -138,6 +139,7 @@ async def _sessions(client: DescribedClient) -> None:
     branch = {"message_id": said[0]["id"]}
     await client.ask("session_fork", 201, session_id=session_id, body=branch)
     await client.ask("session", session_id=session_id)
+    assert (await client.ask("session_todos", session_id=session_id))["data"] == []
     await client.ask("session_fork", 201, session_id=session_id)
     assert (await client.ask("sessions", limit=1))["has_more"]
     await client.ask("session_delete", session_id=session_id)
@@ -182,6 +184,20 @@ async def _files(client: DescribedClient) -> None:
     assert await client.ask("file_content", file_id=file["id"]) == b"data"
     await client.ask("file_delete", file_id=file["id"])
     await client.ask("file", 404, file_id=file["id"])
+
+
+async def _memories(client: DescribedClient) -> None:
+    made = await client.ask("memory_create", 201, body={"text": "Ada likes tea."})
+    await client.ask("memory_create", 400, body={"text": " "})
+    await client.ask("memory_create", 201, body={"text": "Ada has a cat."})
+    assert (await client.ask("memories", limit=1))["has_more"]
+    await client.ask("memories", 404, after="mem_none")
+    changed = {"memory_id": made["id"], "body": {"text": "Ada likes coffee."}}
+    assert (await client.ask("memory_change", **changed))["text"] == "Ada likes coffee."
+    await client.ask("memory", memory_id=made["id"])
+    await client.ask("memory_delete", memory_id=made["id"])
+    await client.ask("memory", 404, memory_id=made["id"])
+    assert (await client.ask("memories_delete"))["deleted"] == 1
 
 
 @pytest.mark.parametrize("form", AUDIENCES)
