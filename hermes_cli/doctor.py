@@ -26,6 +26,7 @@ from hermes_cli import (
     doctor_provider,
     doctor_runs,
     doctor_sandbox,
+    doctor_skills,
     doctor_web,
 )
 from hermes_cli.doctor_finding import Finding, Level, ok, problem, warning
@@ -88,6 +89,7 @@ def _folders(home: Path) -> Iterator[Finding]:
     yield doctor_home.database("Responses", paths.response_db(home))
     yield doctor_home.database("Stored chats", paths.chat_db(home))
     yield doctor_home.database("Run log", paths.run_db(home))
+    yield doctor_home.database("Memories", paths.memory_db(home))
 
 
 def _configured(settings: Settings) -> Iterator[Finding]:
@@ -96,6 +98,7 @@ def _configured(settings: Settings) -> Iterator[Finding]:
     yield from map(_settings_warning, settings.warnings)
     yield doctor_home.workspace(settings.agent.workspace)
     yield doctor_sandbox.sandbox(settings.tools, lambda: problem_with(shutil.which(PROGRAM)))
+    yield from doctor_skills.skills(settings.home, settings.agent.workspace)
     transport = doctor_machine.sdk_transport(settings, doctor_machine.has_module)
     if transport is not None:
         yield transport

@@ -10,6 +10,7 @@ import click
 from hermes.core.errors import HermesError
 from hermes_cli.chat import chat
 from hermes_cli.doctor import doctor
+from hermes_cli.prompt import prompt
 from hermes_cli.serve import serve
 from hermes_cli.sessions import sessions
 from hermes_cli.terminal_style import accept_any_text
@@ -27,6 +28,7 @@ def hermes() -> None:
 hermes.add_command(serve)
 hermes.add_command(chat)
 hermes.add_command(sessions)
+hermes.add_command(prompt)
 hermes.add_command(doctor)
 
 
