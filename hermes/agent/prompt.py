@@ -5,19 +5,22 @@ Providers cache the beginning of a prompt, so every part comes before those that
 
 from __future__ import annotations
 
+import functools
 import platform
-from collections.abc import Collection, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from datetime import date
 from pathlib import Path
 
 from hermes.agent import prompt_parts
-from hermes.core.memories import Recollection
+from hermes.core.memories import NOTHING, Recollection
 from hermes.core.messages import Message, tool_calls_of
 from hermes.core.todos import Todo
 from hermes.tools.skills import Skill
 
 TODO_TOOL = "todo"
+_SYSTEM = platform.system()
+_MOST_KEPT = 64
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,13 +38,13 @@ class Briefing:
     identity: str | None = None
     """None: the built-in one."""
     workspace: Path | None = None
-    tools: Collection[str] = ()
+    tools: tuple[str, ...] = ()
     """The names of the tools that the agent has."""
-    system: str = field(default_factory=platform.system)
+    system: str = _SYSTEM
     today: date = field(default_factory=date.today)
     instructions: str = ""
-    skills: Sequence[Skill] = ()
-    memory: Recollection = field(default_factory=Recollection)
+    skills: tuple[Skill, ...] = ()
+    memory: Recollection = NOTHING
     added_by_caller: str | None = None
     is_plain: bool = False
     """The model alone: it is told what the caller says, and nothing of tools it does not have."""
@@ -65,7 +68,9 @@ def prompt_parts_of(briefing: Briefing) -> list[Part]:
     )
 
 
+@functools.lru_cache(maxsize=_MOST_KEPT)
 def system_prompt(briefing: Briefing) -> str:
+    """Most turns begin with a prompt that was made before."""
     return "\n\n".join(part.text for part in prompt_parts_of(briefing))
 
 

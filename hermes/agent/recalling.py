@@ -7,7 +7,7 @@ from collections.abc import Callable, Hashable
 from functools import partial
 
 from hermes.core.errors import HermesError
-from hermes.core.memories import Memories, MemoryScope, Recollection
+from hermes.core.memories import NOTHING, Memories, MemoryScope, Recollection
 from hermes.core.todos import Todo, TodoLists, TodoScope
 from hermes.fibers import blocking
 
@@ -30,7 +30,7 @@ class Recall:
     def of(self, scope: MemoryScope) -> Recollection:
         """Nothing when they cannot be read: an answer without them is better than none."""
         if self._memories is None or not self._memories.is_enabled():
-            return Recollection()
+            return NOTHING
         characters = self._characters()
         stamp = (self._memories.stamp(), characters)
         known = self._known.get(scope)
@@ -40,7 +40,7 @@ class Recall:
             found = blocking(partial(self._memories.recollect, scope, characters=characters))
         except HermesError as error:
             log.warning("nothing is remembered: %s", error)
-            found = Recollection()
+            found = NOTHING
         if len(self._known) >= MOST_SCOPES:
             self._known.clear()
         self._known[scope] = (stamp, found)

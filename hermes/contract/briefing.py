@@ -9,7 +9,7 @@ from hermes.agent.context_files import Surroundings
 from hermes.agent.prompt import TODO_TOOL, Briefing
 from hermes.agent.recalling import Plan
 from hermes.core.ids import new_id
-from hermes.core.memories import Recollection
+from hermes.core.memories import NOTHING, Recollection
 from hermes.tools.base import Scope
 from hermes.tools.registry import Registry
 
@@ -61,6 +61,6 @@ def _surroundings(agent: Agent, names: tuple[str, ...], workspace: Path) -> Surr
 
 def _memory(agent: Agent, names: tuple[str, ...], scope: Scope) -> Recollection:
     if agent.skip_memory or "memory" not in names:
-        return Recollection()
+        return NOTHING
     found: Recollection = agent.equipment.recall.of(scope.memories)
     return found

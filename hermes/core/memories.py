@@ -64,6 +64,9 @@ class Recollection:
     """How many older ones there are beside."""
 
 
+NOTHING = Recollection()
+
+
 class Memories(Protocol):
     """Where memories are kept. Every call but `is_enabled` and `stamp` may block."""
 

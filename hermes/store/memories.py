@@ -12,7 +12,15 @@ from pathlib import Path
 from typing import Any
 
 from hermes.core.ids import new_id
-from hermes.core.memories import MOST, Memory, MemoryFull, MemoryPage, MemoryScope, Recollection
+from hermes.core.memories import (
+    MOST,
+    NOTHING,
+    Memory,
+    MemoryFull,
+    MemoryPage,
+    MemoryScope,
+    Recollection,
+)
 from hermes.store import leftovers
 from hermes.store.database import Database
 from hermes.store.encoding import bind, plain
@@ -152,7 +160,7 @@ class MemoryStore:
     def recollect(self, scope: MemoryScope, *, characters: int) -> Recollection:
         """Nothing is opened where nothing was ever remembered."""
         if self._opened is None and not self._path().exists():
-            return Recollection()
+            return NOTHING
         newest = self.find(scope, "", limit=MOST).memories
         told: list[Memory] = []
         for memory in newest:

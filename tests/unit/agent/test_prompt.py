@@ -100,7 +100,9 @@ def test_skills_of_the_workspace_are_named_as_such() -> None:
 
 
 def test_of_many_skills_the_rest_is_counted() -> None:
-    text = system_prompt(replace(WHOLE, skills=[skill(f"s{n}") for n in range(MOST_SKILLS + 3)]))
+    text = system_prompt(
+        replace(WHOLE, skills=tuple(skill(f"s{n}") for n in range(MOST_SKILLS + 3)))
+    )
     assert f"- s{MOST_SKILLS - 1}:" in text
     assert f"- s{MOST_SKILLS}:" not in text
     assert "(3 more" in text
