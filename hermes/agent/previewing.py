@@ -18,7 +18,7 @@ def first_request(seams: AgentSeams, message: str) -> dict[str, Any]:
         asked.append(request)
         raise Interrupted("Only the request was wanted.")
 
-    quiet = replace(seams, ask=note, record=lambda _message: None, emit=lambda _event: None)
+    quiet = replace(seams, ask=note, record=lambda _message, _used: None, emit=lambda _event: None)
     result = converse(quiet, message, ())
     if not asked:
         raise HermesError(result.error or "There is no request to show.")
