@@ -11,6 +11,7 @@ from hermes.providers.clients import Endpoint, HttpClients, LoopThread
 from hermes.providers.demo.client import DemoClient
 from hermes.providers.sdk import SdkClients
 from hermes.providers.streams import CancelScope
+from hermes.providers.thinking import is_thinking_model
 from hermes.settings.model import ProviderSettings
 
 
@@ -25,7 +26,7 @@ def open_client(
     if provider.provider == "demo":
         return DemoClient()
     if provider.transport == "sdk":
-        return sdk.client(endpoint_of(provider))
+        return sdk.client(endpoint_of(provider), thinks=is_thinking_model(provider.model))
     return http().client(endpoint_of(provider), cancel=cancel)
 
 
@@ -36,6 +37,7 @@ def endpoint_of(provider: ProviderSettings) -> Endpoint:
         api_mode=provider.api_mode,
         headers=provider.headers,
         stale_timeout=provider.stale_seconds,
+        thinking_timeout=provider.reasoning_stale_seconds,
     )
 
 

@@ -21,7 +21,9 @@ from hermes.providers.loop_call import LoopCall
 from hermes.providers.loop_thread import LoopThread as LoopThread
 from hermes.providers.pool import Pool
 from hermes.providers.proxied import ProxiedCalls
+from hermes.providers.stall_watch import Limits
 from hermes.providers.streams import CancelScope
+from hermes.providers.thinking import thinks
 from hermes.providers.way import Way, way_to
 
 CHAT_WIRE = Wire(
@@ -162,14 +164,15 @@ class _Calls:
             loop=clients.loop,
             running=clients.running,
             carrier=clients.carriers,
-            call=self._call(path, {**body, "stream": True}, self._endpoint.stale_timeout),
+            call=self._call(path, {**body, "stream": True}, self._limits(body)),
             wire=wire,
         )
 
     def whole(self, path: str, body: dict[str, Any]) -> dict[str, Any]:
         """The whole answer; blocks the calling thread."""
         self._cancel.raise_if_cancelled()
-        call = self._call(path, body, self._endpoint.answer_timeout)
+        longest = self._endpoint.longest_silence
+        call = self._call(path, body, Limits(longest, longest))
         loop_call = LoopCall(
             self._clients.loop, partial(self._answer, call), running=self._clients.running
         )
@@ -179,7 +182,12 @@ class _Calls:
     async def _answer(self, call: HttpCall) -> dict[str, Any]:
         return await read_answer(self._clients.carriers(), call)
 
-    def _call(self, path: str, body: dict[str, Any], patience: float) -> HttpCall:
+    def _limits(self, body: dict[str, Any]) -> Limits:
+        endpoint = self._endpoint
+        stale = endpoint.stale_timeout
+        return Limits(stale, endpoint.longest_silence if thinks(body) else stale)
+
+    def _call(self, path: str, body: dict[str, Any], limits: Limits) -> HttpCall:
         # The SDKs' two ways to say more than their parameters know.
         extra_headers = body.pop("extra_headers", None)
         extra_body = body.pop("extra_body", None)
@@ -188,5 +196,5 @@ class _Calls:
             if extra_headers
             else self._clients.way(self._endpoint, path),
             body=encode_body({**body, **extra_body} if extra_body else body),
-            patience=patience,
+            limits=limits,
         )

@@ -133,8 +133,7 @@ class DrivenStream:
         def take(data: bytes) -> None:
             if self._is_over:
                 return
-            watch.saw_life()
-            limit = self._take(reader, data)
+            limit = self._take(reader, data, watch)
             if limit is not None and not answer.is_complete:
                 watch.shorten(limit)
 
@@ -142,22 +141,28 @@ class DrivenStream:
         if not self._is_over:
             self._end_of_body(reader)
 
-    def _take(self, reader: SseReader, data: bytes) -> float | None:
+    def _take(self, reader: SseReader, data: bytes, watch: StallWatch) -> float | None:
         """Pass on what one network read brought; how long to wait for the rest, once it is known
         that there is only a rest."""
+        saw = watch.saw_life
         waiting = reader.unread()
         if waiting is not None:
             text, data = self._slot.cut(waiting + data if waiting else data)
             if text:
+                saw = watch.saw_text
                 self._on_text(text)
         if data:
-            self._hand_over(reader.feed(data))
+            events = reader.feed(data)
+            if events and not _is_ping(events):
+                saw = watch.saw_text if self._hand_over(events) else watch.saw_event
+        saw()
         if self._is_over:
             return DRAIN_SECONDS
         return None if self._last_event is None else AFTERMATH_SECONDS
 
-    def _hand_over(self, events: list[NamedData]) -> None:
-        """Pass on what one network read brought; text in a row is passed on as one piece."""
+    def _hand_over(self, events: list[NamedData]) -> bool:
+        """Pass on what one network read brought, text in a row as one piece; whether it ended
+        with text."""
         read_text, texts = self._slot.read, []
         for name, data in events:
             text = read_text(data)
@@ -169,9 +174,10 @@ class DrivenStream:
                 texts.clear()
             self._hand_over_parsed(name, data)
             if self._is_over:
-                return
+                return False
         if texts:
             self._on_text("".join(texts))
+        return bool(texts)
 
     def _hand_over_parsed(self, name: str | None, data: bytes) -> None:
         if data == b"[DONE]":
@@ -201,6 +207,11 @@ class DrivenStream:
             raise garbled(host, "a web page instead of an event stream; check base_url")
         parsed_object(self._call, await read_at_most(answer, LARGEST_ERROR))
         raise garbled(host, "no stream: streaming is not supported there")
+
+
+def _is_ping(events: list[NamedData]) -> bool:
+    """Anthropic's sign of life, which is an event of its own."""
+    return len(events) == 1 and events[0][0] == "ping"
 
 
 def _ignore(_event: object) -> None:

@@ -24,8 +24,8 @@ class Endpoint:
     connect_timeout: float = 10
     stale_timeout: float = 180
     """Seconds without a byte after which a stream counts as stalled."""
-    answer_timeout: float = 600
-    """The same for answers that are not streamed: nothing comes before everything is there."""
+    thinking_timeout: float = 600
+    """The same while a model thinks, and the most that an answer in one piece may take."""
 
     def __repr__(self) -> str:
         return f"Endpoint({self.host}, {self.api_mode})"
@@ -46,6 +46,10 @@ class Endpoint:
         """The provider's name in errors."""
         url = yarl.URL(self.base_url)
         return f"{url.host}:{url.explicit_port}" if url.explicit_port else str(url.host)
+
+    @property
+    def longest_silence(self) -> float:
+        return max(self.stale_timeout, self.thinking_timeout)
 
     def secrets(self) -> tuple[str, ...]:
         """Everything that must not appear in an error, should the provider repeat it."""

@@ -11,9 +11,9 @@ from typing import Any, Protocol, TypeVar
 from hermes.core.errors import ProviderError
 from hermes.providers.connection import Answer
 from hermes.providers.fields import parse_json
-from hermes.providers.network_errors import garbled, stalled
+from hermes.providers.network_errors import garbled
 from hermes.providers.refusals import error_from_event, refusal_from_answer
-from hermes.providers.stall_watch import StallWatch
+from hermes.providers.stall_watch import Limits, StallWatch
 from hermes.providers.way import Way
 
 LARGEST_ANSWER = 64 * 1024 * 1024
@@ -28,8 +28,8 @@ class HttpCall:
 
     way: Way
     body: bytes = field(repr=False)
-    patience: float
-    """Seconds without a single byte after which the provider counts as stalled."""
+    limits: Limits
+    """The silence after which the provider counts as stalled."""
 
     @property
     def host(self) -> str:
@@ -47,7 +47,7 @@ async def exchange(
     carrier: Carrier, call: HttpCall, read: Callable[[Answer, StallWatch], Awaitable[T]]
 ) -> T:
     """Send the request and let `read` take the answer, if it is a success and something comes."""
-    watch = StallWatch(call.patience)
+    watch = StallWatch(call.limits)
     try:
         answer = await carrier.ask(call.way, call.body)
         try:
@@ -58,17 +58,18 @@ async def exchange(
             answer.release()
     except asyncio.CancelledError:
         if watch.has_struck:
-            raise stalled(call.host, call.patience) from None
+            raise watch.verdict(call.host) from None
         raise
     finally:
         watch.stop()
 
 
 async def read_answer(carrier: Carrier, call: HttpCall) -> dict[str, Any]:
-    """The whole answer of a call that is not streamed."""
+    """The whole answer of a call that is not streamed. It must be there within the limit."""
 
-    async def read(answer: Answer, watch: StallWatch) -> bytes:
-        return await read_at_most(answer, LARGEST_ANSWER + 1, watch)
+    async def read(answer: Answer, _watch: StallWatch) -> bytes:
+        # Some servers send blanks while they work: no reason to wait for longer.
+        return await read_at_most(answer, LARGEST_ANSWER + 1)
 
     body = await exchange(carrier, call, read)
     if len(body) > LARGEST_ANSWER:
@@ -80,7 +81,7 @@ class _Enough(Exception):
     """Ends the reading of a body."""
 
 
-async def read_at_most(answer: Answer, limit: int, watch: StallWatch | None = None) -> bytes:
+async def read_at_most(answer: Answer, limit: int) -> bytes:
     parts: list[bytes] = []
     left = limit
 
@@ -88,8 +89,6 @@ async def read_at_most(answer: Answer, limit: int, watch: StallWatch | None = No
         nonlocal left
         parts.append(part[:left])
         left -= len(part)
-        if watch is not None:
-            watch.saw_life()
         if left <= 0:
             raise _Enough
 

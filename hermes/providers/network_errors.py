@@ -24,6 +24,13 @@ def stalled(host: str, patience: float) -> ProviderError:
     return ProviderError(f"{host} sent nothing for {patience:g} s.", code="stalled")
 
 
+def only_signs_of_life(host: str, patience: float) -> ProviderError:
+    return ProviderError(
+        f"{host} kept the connection alive for {patience:g} s, but sent nothing of an answer.",
+        code="stalled",
+    )
+
+
 def broken_off(host: str) -> ConnectionLost:
     return ConnectionLost(
         f"The connection to {host} broke off before its answer was complete.",

@@ -22,9 +22,14 @@ class SdkClients:
         self._lock = threading.Lock()
         self._clients: dict[tuple[Any, ...], Any] = {}
 
-    def client(self, endpoint: Endpoint) -> Any:
-        """`openai.OpenAI` or `anthropic.Anthropic`, as the api mode asks for."""
+    def client(self, endpoint: Endpoint, *, thinks: bool = False) -> Any:
+        """`openai.OpenAI` or `anthropic.Anthropic`, as the api mode asks for.
+
+        Its patience is that with a model that thinks, or with one that does not.
+        """
+        patience = endpoint.longest_silence if thinks else endpoint.stale_timeout
         key = (
+            patience,
             endpoint.base_url,
             endpoint.api_key,
             endpoint.api_mode,
@@ -32,7 +37,7 @@ class SdkClients:
         )
         with self._lock:
             if key not in self._clients:
-                self._clients[key] = _build(endpoint)
+                self._clients[key] = _build(endpoint, patience)
             return self._clients[key]
 
     def close(self) -> None:
@@ -43,7 +48,7 @@ class SdkClients:
             client.close()
 
 
-def _build(endpoint: Endpoint) -> Any:
+def _build(endpoint: Endpoint, patience: float) -> Any:
     is_anthropic = endpoint.api_mode == ANTHROPIC_MODE
     sdk = _sdk("anthropic" if is_anthropic else "openai")
     build = sdk.Anthropic if is_anthropic else sdk.OpenAI
@@ -53,7 +58,7 @@ def _build(endpoint: Endpoint) -> Any:
         api_key=endpoint.api_key or "none",
         base_url=endpoint.base_url,
         default_headers=dict(endpoint.headers),
-        timeout=sdk.Timeout(endpoint.stale_timeout, connect=endpoint.connect_timeout),
+        timeout=sdk.Timeout(patience, connect=endpoint.connect_timeout),
         # The agent retries, and knows what was already shown.
         max_retries=0,
     )

@@ -102,14 +102,22 @@ async def ask(
     *,
     builder: ReplyBuilder | None = None,
     scope: CancelScope | None = None,
+    model: str = "m",
+    takes_text: bool = False,
 ) -> Reply:
-    """One streamed call from an agent thread, as the agent makes it."""
+    """One streamed call from an agent thread, as the agent makes it.
+
+    With `takes_text` text that comes alone is cut out of its events.
+    """
     into = builder or quiet_builder()
 
     def call() -> Reply:
-        stream = dialect.open(clients.client(where), {"model": "m"})
+        stream = dialect.open(clients.client(where), {"model": model})
         final = consume(
-            stream, lambda event: dialect.feed(event, into), cancel=scope or CancelScope()
+            stream,
+            lambda event: dialect.feed(event, into),
+            on_text=into.add_text if takes_text else None,
+            cancel=scope or CancelScope(),
         )
         dialect.finish(final, into)
         return into.build()

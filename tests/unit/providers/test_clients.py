@@ -30,6 +30,7 @@ from tests.unit.providers.loopback import (
     endpoint,
     pooled_clients,
     provider,
+    quiet_builder,
     sse,
     started,
     streaming,
@@ -250,6 +251,59 @@ async def test_a_slow_answer_is_no_stalled_answer() -> None:
     assert reply.text == "Hello" * 8
 
 
+@pytest.mark.parametrize(
+    "sign", [b": still working\n\n", b'event: ping\ndata: {"type": "ping"}\n\n', b"data: {"]
+)
+async def test_signs_of_life_alone_do_not_keep_a_call_for_ever(sign: bytes) -> None:
+    async def handler(request: web.Request) -> web.StreamResponse:
+        response = await started(request)
+        while True:
+            await response.write(sign)
+            await asyncio.sleep(0.02)
+
+    began = time.monotonic()
+    async with chat_with(handler) as (clients, there):
+        with pytest.raises(ProviderError, match="kept the connection alive") as raised:
+            await ask(clients, endpoint(there, "chat_completions", stale_timeout=0.3), CHAT)
+    assert raised.value.code == "stalled"
+    assert time.monotonic() - began > 0.8, "longer than mere silence is borne"
+
+
+async def test_blanks_do_not_keep_a_whole_answer_for_ever() -> None:
+    async def handler(request: web.Request) -> web.StreamResponse:
+        response = await started(request)
+        while True:
+            await response.write(b"\n")
+            await asyncio.sleep(0.02)
+
+    async with chat_with(handler) as (clients, there):
+        there_soon = endpoint(there, "chat_completions", stale_timeout=0.2, thinking_timeout=0.2)
+        with pytest.raises(ProviderError) as raised:
+            await ask_whole(clients, there_soon, CHAT)
+    assert raised.value.code == "stalled"
+
+
+async def test_a_model_that_thinks_may_be_silent_for_longer_until_it_speaks() -> None:
+    release = asyncio.Event()
+
+    async def handler(request: web.Request) -> web.StreamResponse:
+        response = await started(request)
+        await asyncio.sleep(0.4)
+        for _ in range(3):
+            await response.write(HELLO)
+            await asyncio.sleep(0.05)
+        await asyncio.wait_for(release.wait(), SOON)
+        return response
+
+    async with chat_with(handler) as (clients, there):
+        patient = endpoint(there, "chat_completions", stale_timeout=0.2, thinking_timeout=SOON)
+        builder = quiet_builder()
+        with pytest.raises(ProviderError, match=r"sent nothing for 0\.2 s"):
+            await ask(clients, patient, CHAT, builder=builder, model="o3", takes_text=True)
+        release.set()
+    assert builder.text == "Hello" * 3
+
+
 async def test_garbage_is_named_as_such() -> None:
     error = await failure_of(streaming(HELLO, b"data: <garbage>\n\n", STOP))
     assert "sent something that is not JSON" in str(error)
@@ -436,7 +490,11 @@ async def test_a_whole_answer_that_never_comes_counts_as_stalled() -> None:
 
     async with chat_with(handler) as (clients, there):
         with pytest.raises(ProviderError) as raised:
-            await ask_whole(clients, endpoint(there, "chat_completions", answer_timeout=0.1), CHAT)
+            await ask_whole(
+                clients,
+                endpoint(there, "chat_completions", stale_timeout=0.1, thinking_timeout=0.1),
+                CHAT,
+            )
         release.set()
     assert raised.value.code == "stalled"
 
