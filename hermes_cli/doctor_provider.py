@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import aiohttp
 import orjson
@@ -33,7 +33,12 @@ class Answer:
 
 
 def provider(settings: ProviderSettings, title: str = "Provider") -> Iterator[Finding]:
-    """Asks the provider for its models; takes `SECONDS` at most."""
+    """Asks the provider for its models, with each of its keys; `SECONDS` at most for each."""
+    for number, key in enumerate(settings.api_keys, 1):
+        single = replace(settings, api_key=key, api_keys=())
+        yield from provider(single, f"{title}, key {number}")
+    if settings.api_keys:
+        return
     if settings.provider == "demo":
         yield warning(
             title,

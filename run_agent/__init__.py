@@ -315,6 +315,7 @@ class AIAgent(Cooperative):
             registry,
             lambda: self._tool_context(task_id, scope),
             None if self.is_sub_agent else self._run_errand,
+            self.equipment.meter,
         )
         return AgentSeams(
             ask=lambda api_kwargs: reply_from(self._api_call()(api_kwargs)),

@@ -154,6 +154,7 @@ class APIServerAdapter:
             gate=self._gate,
             is_closing=lambda: self.running.is_draining,
             accounting=self._workshop.equipment.accounting,
+            meter=self._workshop.equipment.meter,
         )
         self.seams = self._fill_seams()
 
@@ -504,6 +505,9 @@ class APIServerAdapter:
             gate=self._gate,
             accounting=self._workshop.equipment.accounting,
             shadow=lambda: self._workshop.shadow,
+            meter=self._workshop.equipment.meter,
+            metrics=self._workshop.metrics,
+            provider_report=self._workshop.provider_report,
         )
 
     async def _write_chat(self, request: web.Request, stream: ChatStream) -> web.StreamResponse:

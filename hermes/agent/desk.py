@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable
 from dataclasses import replace
 from functools import cached_property
 
+from hermes.core.metrics import UNMETERED, Meter
 from hermes.core.turn import Usage
 from hermes.providers.reply import ToolCall
 from hermes.tools.base import ToolContext
@@ -21,6 +23,7 @@ class Desk:
         registry: Registry,
         context: Callable[[], ToolContext],
         run_errand: Callable[[Errand, Callable[[Usage], None]], str] | None,
+        meter: Meter = UNMETERED,
     ) -> None:
         """`context` is made once, when the first tool runs; each call gets its own copy.
 
@@ -29,12 +32,20 @@ class Desk:
         self._registry = registry
         self._make_context = context
         self._run_errand = run_errand
+        self._meter = meter
         self._questions: list[str] = []
         self._used: list[Usage] = []
 
     def run(self, call: ToolCall) -> str:
         context = replace(self._context, call_id=call.id)
-        return self._registry.run(call.name, call.arguments, context)
+        started = time.monotonic()
+        # What the model makes up is no name to count under.
+        name = call.name if self._registry.get(call.name) is not None else "unknown"
+
+        def count(outcome: str) -> None:
+            self._meter.tool_called(name, outcome, time.monotonic() - started)
+
+        return self._registry.run(call.name, call.arguments, context, count)
 
     def take_question(self) -> str | None:
         """What the tools want to ask, in one text."""

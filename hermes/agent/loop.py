@@ -42,7 +42,12 @@ def converse(
 
     A turn that was begun before goes on where it stopped; its opening is recorded already.
     """
-    result = _turn(seams, TurnState([*history]), user_message)
+    turn = TurnState([*history])
+    result = _turn(seams, turn, user_message)
+    if seams.chain.is_elsewhere:
+        # The next turn may be the first provider's again, to which this means nothing.
+        turn.forget_replays()
+        result = replace(result, messages=turn.messages)
     seams.meter.turn_ended(result.outcome.value)
     return result
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import Any
 
 from hermes.agent.context import Contexts
 from hermes.agent.context_files import ContextFiles
@@ -13,6 +14,10 @@ from hermes.contract.equipping_commands import CommandRoom
 from hermes.contract.equipping_mcp import McpShelf
 from hermes.contract.equipping_shadow import shadow_for
 from hermes.contract.equipping_web import ConfiguredSearch, WebReader
+from hermes.contract.provider_report import cooling_down, provider_report
+from hermes.core.errors import SettingsError
+from hermes.metrics.exposition import exposition
+from hermes.metrics.tally import Tally
 from hermes.runs.accounting import Accounting
 from hermes.settings.model import Settings
 from hermes.settings.paths import memory_db, spending_db
@@ -39,6 +44,7 @@ class Workshop:
         `sessions` opens the store of sessions, which belongs to whoever gives it.
         """
         self._settings = settings
+        self._tally = Tally()
         self.shadow = shadow_for(settings)
         self.mcp = McpShelf(settings)
         self._commands = CommandRoom(settings)
@@ -60,6 +66,7 @@ class Workshop:
             toolbox=Toolbox(services, RemoteTools(self.mcp.tools)),
             context_files=ContextFiles(services.skills),
             recall=Recall(services.memories, lambda: settings().memory.max_characters),
+            meter=self._tally,
             contexts=Contexts(lambda: rules_from(settings())),
             accounting=Accounting(
                 budgets=lambda owner: settings().budgets_of(owner),
@@ -75,6 +82,18 @@ class Workshop:
     def start(self) -> None:
         """Begin what takes a while, such as connecting to servers; returns at once."""
         self.mcp.start()
+
+    def provider_report(self) -> list[dict[str, Any]]:
+        """How the configured providers fare."""
+        try:
+            settings = self._settings()
+        except SettingsError:
+            return []  # an embedder's gateway that was never configured has nobody to report on
+        return provider_report(settings, self.equipment.health)
+
+    def metrics(self) -> str:
+        """All that was counted, in Prometheus' text format."""
+        return exposition([*self._tally.families(), cooling_down(self.provider_report())])
 
     def close(self) -> None:
         """May block. Nothing of the equipment is used afterwards."""

@@ -23,11 +23,14 @@ class Meter(Protocol):
     def remedy_tried(self, provider: str, model: str, remedy: str, failure: str) -> None:
         """What is done now about a failed request to this provider."""
 
-    def tool_called(self, name: str, seconds: float) -> None:
-        """A tool has run. `name` is one that exists, or `unknown`."""
+    def tool_called(self, name: str, outcome: str, seconds: float) -> None:
+        """A tool has run: `ok`, `problem` or `crash`. Its name is one that exists, or `unknown`."""
 
     def turn_ended(self, outcome: str) -> None:
         """An agent is done with a turn, or with a leg of it."""
+
+    def run_ended(self, status: str) -> None:
+        """A run that is kept is over."""
 
     def request_answered(self, method: str, route: str, status: int) -> None:
         """The HTTP answer has been sent, a stream to its end."""
@@ -45,10 +48,13 @@ class Unmetered:
     def remedy_tried(self, provider: str, model: str, remedy: str, failure: str) -> None:
         return
 
-    def tool_called(self, name: str, seconds: float) -> None:
+    def tool_called(self, name: str, outcome: str, seconds: float) -> None:
         return
 
     def turn_ended(self, outcome: str) -> None:
+        return
+
+    def run_ended(self, status: str) -> None:
         return
 
     def request_answered(self, method: str, route: str, status: int) -> None:

@@ -18,6 +18,7 @@ from typing import Protocol, TypeVar
 
 from hermes.core.errors import Interrupted
 from hermes.core.events import TurnEnded, TurnPaused
+from hermes.core.metrics import UNMETERED, Meter
 from hermes.core.run_ports import NewEvent, RunStore
 from hermes.core.runs import LoggedEvent, Run, RunStatus
 from hermes.core.turn import Outcome, TurnResult
@@ -50,6 +51,7 @@ class Endings:
     in_store: InStore
     logs: LiveLogs
     writer: LogWriter
+    meter: Meter = UNMETERED
 
     async def pause(self, live: LiveRun, end: OpenLog, result: TurnResult) -> None:
         """The leg ends with a question."""
@@ -86,6 +88,7 @@ class Endings:
         """State, answer and last event at once."""
         last = self.writer.last(end, TurnEnded(result, status.value), at)
         await self._committed(lambda store: store.finish(status, last))
+        self.meter.run_ended(status.value)
         self.logs.pass_on([last])
 
     async def give_up(self, live: LiveRun) -> bool:
@@ -123,6 +126,7 @@ class Endings:
         await self.tell_work(live, replace(run, status=status), result, at)
         last = NewEvent(run.id, run.last_seq + 1, at, TurnEnded(result, status.value))
         await self._committed(lambda store: store.finish(status, last))
+        self.meter.run_ended(status.value)
         self.logs.hint(live.id)
         return False
 

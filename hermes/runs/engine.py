@@ -25,6 +25,7 @@ from hermes.core.events import (
 )
 from hermes.core.ids import new_id
 from hermes.core.messages import Message
+from hermes.core.metrics import UNMETERED, Meter
 from hermes.core.run_link import Steer
 from hermes.core.run_ports import NewEvent, RunStore
 from hermes.core.runs import LoggedEvent, NewRun, Run, RunStatus
@@ -76,6 +77,7 @@ class Runs:
         gate: Gate,
         is_closing: Callable[[], bool] = lambda: False,
         accounting: Accounting | None = None,
+        meter: Meter = UNMETERED,
     ) -> None:
         """`store` gives the store, with this process registered as its worker. May block."""
         self._store = store
@@ -86,7 +88,9 @@ class Runs:
         self._turnstile = Turnstile(gate, max_waiting=settings.max_queued)
         gate.on_room = self._turnstile.admit
         writer = LogWriter(lambda events: store().append(events), self._logs.deliver)
-        self._endings = Endings(store=store, in_store=self.in_store, logs=self._logs, writer=writer)
+        self._endings = Endings(
+            store=store, in_store=self.in_store, logs=self._logs, writer=writer, meter=meter
+        )
         self._supervisor = Supervisor(
             in_store=self.in_store,
             logs=self._logs,

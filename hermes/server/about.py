@@ -8,6 +8,7 @@ from typing import Any
 from aiohttp import web
 
 from hermes.core.runs import RunStatus, WhenBusy
+from hermes.metrics.exposition import CONTENT_TYPE as METRICS_TYPE
 from hermes.server.answers import json_answer
 from hermes.server.auth import SESSION_ID_HEADER, SESSION_KEY_HEADER
 from hermes.server.dialects import REASONING_HEADER, TOOL_FORM_HEADER
@@ -68,6 +69,7 @@ FEATURES = {
     "when_busy_policies": [policy.value for policy in WhenBusy],
     "when_busy_header": WHEN_BUSY_HEADER,
     "idempotency_header": KEY_HEADER,
+    "metrics": True,
     "responses_resume": True,
     "session_chat_resume": True,
     "admin_config_rw": False,
@@ -93,6 +95,7 @@ async def health_detailed(_request: web.Request, seams: Seams) -> web.StreamResp
             "exit_reason": runtime.get("exit_reason"),
             "updated_at": runtime.get("updated_at"),
             "pid": os.getpid(),
+            "providers": await seams.storage.run(seams.provider_report),
             **_remote_servers(seams),
         }
     )
@@ -105,6 +108,11 @@ def _remote_servers(seams: Seams) -> dict[str, Any]:
         for server in seams.remote_servers()
     ]
     return {"mcp_servers": listed} if listed else {}
+
+
+async def metrics(_request: web.Request, seams: Seams) -> web.StreamResponse:
+    text = await seams.storage.run(seams.metrics)
+    return web.Response(body=text.encode(), headers={"Content-Type": METRICS_TYPE})
 
 
 async def models(_request: web.Request, seams: Seams) -> web.StreamResponse:

@@ -122,11 +122,18 @@ def front(seams: Seams, admits_host: Callable[[str], bool]) -> Any:
                 response = await handler(request)
         except web.HTTPException as error:
             response = error_answer(from_framework(error))
+        seams.meter.request_answered(*_counted_as(request), response.status)
         if log.isEnabledFor(logging.INFO):
             _log_request(request, response, started)
         return response
 
     return layer
+
+
+def _counted_as(request: web.Request) -> tuple[str, str]:
+    """Method and route. Of what is not served neither: callers can make up any number of them."""
+    resource = request.match_info.route.resource
+    return ("unknown", "unknown") if resource is None else (request.method, resource.canonical)
 
 
 def _log_request(request: web.Request, response: web.StreamResponse, started: float) -> None:

@@ -33,6 +33,7 @@ ROUTES: tuple[Route, ...] = (
     Route("health_alias", "GET", "/v1/health", about.health, is_public=True),
     Route("health_detailed", "GET", "/health/detailed", about.health_detailed, is_public=True),
     Route("openapi", "GET", "/openapi.json", openapi.describing(lambda: ROUTES), is_public=True),
+    Route("metrics", "GET", "/metrics", about.metrics),
     Route("models", "GET", "/v1/models", about.models),
     Route("model", "GET", "/v1/models/{model_id:.+}", about.model),
     Route("capabilities", "GET", "/v1/capabilities", about.capabilities),

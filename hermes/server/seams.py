@@ -14,6 +14,7 @@ from aiohttp import web
 
 from hermes.core.memories import Memories
 from hermes.core.messages import Content, Message
+from hermes.core.metrics import UNMETERED, Meter
 from hermes.core.ports import ChatRecords, ResponseRecords, SessionStore
 from hermes.core.remote_tools import ServerState
 from hermes.core.run_ports import RunStore
@@ -141,6 +142,11 @@ class Seams:
     """The runs that are not."""
     shadow: Callable[[], Undoer | None] = lambda: None
     """What files were before runs changed them; None: nobody keeps that. Its calls may block."""
+    meter: Meter = UNMETERED
+    metrics: Callable[[], str] = lambda: ""
+    """All that was counted, in Prometheus' text format. May block."""
+    provider_report: Callable[[], list[dict[str, Any]]] = list
+    """How the configured providers fare. May block."""
     compact_after: Callable[[], int] = lambda: SessionSettings().compact_after_messages
     """With more messages than this a session's history is summarised; 0: never."""
     remote_servers: Callable[[], Sequence[ServerState]] = lambda: ()

@@ -6,7 +6,7 @@ nor a config.yaml has a say, and everything it stores is in the folder it is giv
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -21,6 +21,7 @@ from hermes.contract.configuration import (
     DEFAULT_MODEL_NAME,
     agent_keywords,
     alias_of,
+    fallback_model,
     owner_of,
     runtime_keywords,
     served_model,
@@ -88,6 +89,9 @@ class TestGateway:
         key: str = "",
         model: str = "fake",
         agent: Mapping[str, Any] | None = None,
+        provider: Mapping[str, Any] | None = None,
+        fallbacks: Sequence[Mapping[str, Any]] = (),
+        equipment: Mapping[str, Any] | None = None,
         models: Mapping[str, Mapping[str, Any]] | None = None,
         fetch: FetchSettings | None = None,
         files: FileSettings | None = None,
@@ -107,15 +111,21 @@ class TestGateway:
         `models` are further names that clients may ask for, each with the fields of
         `AliasSettings` and the provider's `model`, such as `{"fast": {"model": "small"}}`.
 
+        `provider` holds more fields of the model's `ProviderSettings`, such as `api_keys`, and
+        `fallbacks` in what each provider of the chain differs from it. `equipment` replaces fields
+        of the agents' `Equipment`, such as `patience`.
+
         `key` is what clients must send. `agent` holds more keywords for `AIAgent`, such as
         `api_mode`; `fetch`, `files`, `runs`, `sessions`, `context`, `mcp`, `memory`, `budgets` and
         `prices` are the settings of these names, and `web_settings` those of `web`; `extra` holds
         more of the listener's, such as `keepalive_seconds`.
         """
         self._home = home
+        self._equipment = dict(equipment or {})
         self._agent_options = dict(agent or {})
         window = self._agent_options.get("context_window")
-        self._settings = _agent_settings(home, base_url, model, window)
+        more = {"context_window": window, **(provider or {})}
+        self._settings = _agent_settings(home, base_url, model, more, fallbacks)
         self._models = _aliases(self._settings.provider, models or {})
         self._fetch = fetch or FetchSettings()
         self._files = files or FileSettings()
@@ -162,7 +172,7 @@ class TestGateway:
             receipts=self._receipts,
             memory=self._memory,
         )
-        self._adapter = LoopbackAdapter(config, settings, self._agent_options)
+        self._adapter = LoopbackAdapter(config, settings, self._agent_options, self._equipment)
         await self._adapter.recover()
         self._adapter.keep_runs()
         self._adapter.start_equipment()
@@ -237,12 +247,14 @@ class LoopbackAdapter(APIServerAdapter):
         config: PlatformConfig,
         settings: Settings,
         agent_options: Mapping[str, Any],
+        equipment: Mapping[str, Any],
     ) -> None:
         self._home = settings.home
         self._whole = settings
         self._settings = settings.agent
         self._agent_options = agent_options
         super().__init__(config)
+        self._workshop.equipment = replace(self._workshop.equipment, **equipment)
         self.configure(listener=self.listener)
 
     def configure(self, **changes: Any) -> None:
@@ -262,6 +274,7 @@ class LoopbackAdapter(APIServerAdapter):
             toolsets=BUILTIN_TOOLSETS,
             of_key=toolsets_of(self.listener.keys, owner_of(parameters)),
             model=self._settings.provider.model,
+            fallback_model=fallback_model(self._settings),
             session_id=session_id,
             session_db=self._ensure_session_db() if wants_store else None,
             clients=clients,
@@ -318,14 +331,21 @@ class ImmediateDemo(AIAgent):
 
 
 def _agent_settings(
-    home: Path, base_url: str, model: str, context_window: int | None
+    home: Path,
+    base_url: str,
+    model: str,
+    more: Mapping[str, Any],
+    fallbacks: Sequence[Mapping[str, Any]],
 ) -> AgentSettings:
     provider = ProviderSettings(provider="demo", model="demo")
     if base_url:
-        provider = ProviderSettings(
-            provider="custom", model=model, base_url=base_url, context_window=context_window
-        )
-    return AgentSettings(provider=provider, workspace=default_workspace(home))
+        provider = ProviderSettings(provider="custom", model=model, base_url=base_url)
+    provider = replace(provider, **more)
+    return AgentSettings(
+        provider=provider,
+        fallbacks=tuple(replace(provider, **fallback) for fallback in fallbacks),
+        workspace=default_workspace(home),
+    )
 
 
 def _aliases(

@@ -5,7 +5,7 @@ from __future__ import annotations
 import importlib
 import logging
 import pkgutil
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 from types import ModuleType
 from typing import Any
 
@@ -100,14 +100,27 @@ class Registry:
         except Exception:  # noqa: BLE001  a tool's preview, given arguments nobody has checked yet
             return name
 
-    def run(self, name: str, arguments: str | Mapping[str, Any], context: ToolContext) -> str:
-        """What the model reads as the result. Never raises: mistakes and crashes are text too."""
+    def run(
+        self,
+        name: str,
+        arguments: str | Mapping[str, Any],
+        context: ToolContext,
+        on_outcome: Callable[[str], None] = lambda _outcome: None,
+    ) -> str:
+        """What the model reads as the result. Never raises: mistakes and crashes are text too.
+
+        Which of these it was is told to `on_outcome`: `ok`, `problem` or `crash`.
+        """
         try:
             result = self._call(name, arguments, context)
-            return _readable(result, context)
+            shown = _readable(result, context)
+            on_outcome("ok")
+            return shown
         except ToolProblem as problem:
+            on_outcome("problem")
             return _readable(str(problem), context)
         except Exception as error:  # noqa: BLE001  the tool's own code, which may be anybody's
+            on_outcome("crash")
             _log.exception("Tool %s crashed", name)
             return (
                 f"{name} failed unexpectedly ({type(error).__name__}); what it did so far is "

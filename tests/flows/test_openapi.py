@@ -56,7 +56,7 @@ async def test_everything_the_document_promises_is_answered_as_described(
 
 
 async def _about(client: DescribedClient) -> None:
-    for name in ("health", "health_alias", "health_detailed", "capabilities", "openapi"):
+    for name in ("health", "health_alias", "health_detailed", "capabilities", "openapi", "metrics"):
         await client.ask(name)
     for name in ("skills", "toolsets", "models"):
         assert (await client.ask(name))["object"] == "list"

@@ -12,13 +12,14 @@ from hermes.wire.schemas.builders import (
     integer,
     list_of,
     map_of,
+    number,
     one_of,
     or_null,
     record,
     ref,
     string,
 )
-from hermes.wire.schemas.description import Description, answers_json
+from hermes.wire.schemas.description import Answer, Description, answers_json
 
 AREA = "About the gateway"
 
@@ -37,6 +38,18 @@ SCHEMAS = {
             "exit_reason": or_null(string()),
             "updated_at": or_null(string()),
             "pid": integer(1),
+            "providers": list_of(
+                record(
+                    {
+                        "provider": string(),
+                        "model": string(),
+                        "key": or_null(string()),
+                        "status": one_of("ok", "cooling_down"),
+                        "reason": or_null(string()),
+                        "seconds_left": number(0),
+                    }
+                )
+            ),
         },
         {
             "mcp_servers": list_of(
@@ -104,6 +117,15 @@ DESCRIPTIONS = {
         summary="What the gateway is doing",
         area=AREA,
         answers=answers_json(ref("HealthDetailed"), "Its state and the number of turns at work."),
+    ),
+    "metrics": Description(
+        summary="What the gateway has done since it started",
+        area=AREA,
+        answers={
+            200: Answer(
+                about="Metrics in Prometheus' text format.", contents={"text/plain": string()}
+            )
+        },
     ),
     "openapi": Description(
         summary="This document",

@@ -291,6 +291,19 @@ def test_the_fallback_does_not_see_what_the_first_provider_wanted_back(stage: Pl
     assert not any("replay" in message for message in result.messages)
 
 
+def test_the_first_provider_does_not_see_later_what_the_fallback_wanted_back(stage: Play) -> None:
+    replay = {"api_mode": "chat_completions", "items": [{"type": "reasoning.text", "text": "Hm."}]}
+    turn = stage(
+        RefusedByProvider("Wrong key.", status_code=401),
+        reply("Looking.", calls("echo"), replay=replay),
+        reply("Done."),
+        fallbacks=["second"],
+    )
+    result = turn.play()
+    assert turn.asked[2]["messages"][2]["reasoning_details"] == replay["items"]
+    assert not any("replay" in message for message in result.messages)
+
+
 def test_what_a_provider_wants_back_stays_with_its_message(stage: Play) -> None:
     result = stage(reply("Hello.", replay={"api_mode": "x", "items": []})).play()
     assert result.messages[-1]["replay"] == {"api_mode": "x", "items": []}

@@ -91,6 +91,19 @@ def test_the_fallback_is_examined_too(cli: CliRunner, home: Path, closed_port: i
     assert found["Fallback provider"]["level"] == "problem"
 
 
+def test_every_key_of_several_is_examined(cli: CliRunner, home: Path) -> None:
+    with FakeProviderThread(EchoModel()) as provider:
+        keys = "api_keys: [sk-first-key-1, sk-first-key-2]\n"
+        configure(home, f"base_url: {provider.base_url}\nmodel: scripted\n{keys}")
+        found = findings(cli)
+
+    assert [title for title in found if title.startswith("Provider")] == [
+        "Provider, key 1",
+        "Provider, key 2",
+    ]
+    assert "sk-first" not in str(found)
+
+
 def test_a_broken_config_is_the_last_finding(cli: CliRunner, home: Path) -> None:
     configure(home, "modle: x\n")
 

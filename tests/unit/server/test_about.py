@@ -37,6 +37,7 @@ async def test_detailed_health_repeats_the_status_that_was_written(serve: Serve)
         "exit_reason": None,
         "updated_at": "now",
         "pid": os.getpid(),
+        "providers": [],
     }
 
 
