@@ -6,6 +6,7 @@ Only what names the machine is replaced: the gateway's port, and the program tha
 from __future__ import annotations
 
 import asyncio
+import json
 import os
 import re
 import signal
@@ -137,3 +138,21 @@ async def test_an_untouched_script_has_a_command_approved_by_answering_yes(
     assert "**May I run this?** (`terminal`)\n\n```\nrm -r build\n```" in shown
     assert "(It was approved by the user" in shown
     assert not (terminals.workspace / "build").exists()
+
+
+async def test_what_a_chat_has_written_is_on_its_receipt_and_taken_back(
+    terminals: Terminals,
+) -> None:
+    [script] = blocks("Take it back", "bash")
+    *before, undo = script.strip().splitlines()
+    async with terminals.serving("make serve"):
+        told = await terminals.paste("bash", "-c", "\n".join([*before, 'echo; echo "RUN=$RUN"']))
+        assert (terminals.workspace / "plan.txt").read_text() == "more tea\n"
+        *receipt, variable = told.strip().splitlines()
+        gateway = before[0]
+        undone = await terminals.paste("bash", "-c", "\n".join([gateway, variable, undo]))
+
+    [file] = json.loads("".join(receipt))["files"]
+    assert (file["path"], file["change"]) == ("plan.txt", "created")
+    assert json.loads(undone)["counts"]["removed"] == 1
+    assert not (terminals.workspace / "plan.txt").exists()
