@@ -8,6 +8,7 @@ from __future__ import annotations
 import time
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
+from itertools import dropwhile
 from typing import Any
 
 from hermes.core.errors import NotFound
@@ -228,7 +229,7 @@ def _turn_call(
     history = [*chain.history, *asked.history]
     refuse_stray_results(history, asked.parameters.tool_results, param="input")
     if asked.truncation == "auto":
-        history = history[-TRUNCATED_HISTORY:]
+        history = _last_of(history)
     prompts = [chain.prompt, asked.system_prompt(chain.instructions)]
     said = [prompt for prompt in prompts if prompt is not None]
     return TurnCall(
@@ -239,6 +240,12 @@ def _turn_call(
         session_key=caller.session_key,
         parameters=replace(asked.parameters, alias=alias),
     )
+
+
+def _last_of(history: list[Message]) -> list[Message]:
+    """The end of a long history. What a tool said is nothing without the call before it."""
+    last = history[-TRUNCATED_HISTORY:]
+    return list(dropwhile(lambda message: message["role"] == "tool", last))
 
 
 def _for_key(seams: Seams, parameters: TurnParameters, owner: str) -> TurnParameters:

@@ -9,7 +9,7 @@ from hermes.core.errors import InvalidRequest
 from hermes.core.turn import AnswerFormat, Sampling, TurnParameters
 from hermes.wire.budgets import read_budget
 from hermes.wire.json_schemas import refuse_unusable_schema
-from hermes.wire.lenient import boolean, mapping, required_text, shown, text, wrong_type
+from hermes.wire.lenient import boolean, integer, mapping, required_text, shown, text, wrong_type
 from hermes.wire.response_echo import ResponseEcho
 from hermes.wire.response_tools import client_tools
 
@@ -61,10 +61,14 @@ _HEEDED = frozenset(
         "text",
         "reasoning",
         "truncation",
+        "context_management",
         "metadata",
         "budget",
     }
 )
+
+LEAST_THRESHOLD = 1_000
+"""Tokens; with less, nothing of a conversation would be left."""
 
 _FULFILLED = (("service_tier", "auto"), ("service_tier", "default"))
 
@@ -96,7 +100,32 @@ def parse_parameters(body: Body, echo: ResponseEcho) -> TurnParameters:
         ),
         max_tool_calls=echo.max_tool_calls,
         budget=read_budget(body),
+        compact_threshold=compact_threshold(body),
     )
+
+
+def compact_threshold(body: Body) -> int | None:
+    """From how many tokens on the conversation is to be made shorter; the least of all wishes."""
+    wishes = body.get("context_management")
+    if wishes is None:
+        return None
+    if not isinstance(wishes, list):
+        raise wrong_type("context_management", "a list", wishes)
+    wanted = [_compaction(wish, at) for at, wish in enumerate(wishes)]
+    return min((threshold for threshold in wanted if threshold is not None), default=None)
+
+
+def _compaction(wish: Any, at: int) -> int | None:
+    param = f"context_management[{at}]"
+    if not isinstance(wish, dict):
+        raise wrong_type(param, "an object", wish)
+    if wish.get("type") != "compaction":
+        raise InvalidRequest(
+            f"'{param}.type' must be compaction, not {shown(wish.get('type'))}.",
+            param=f"{param}.type",
+            code="invalid_value",
+        )
+    return integer(wish, "compact_threshold", low=LEAST_THRESHOLD)
 
 
 def ignored_of(body: Body) -> tuple[str, ...]:

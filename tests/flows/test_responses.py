@@ -401,6 +401,17 @@ MALFORMED: dict[str, tuple[dict[str, Any], int, str | None]] = {
     "hot": ({"input": "x", "temperature": 99}, 400, "temperature"),
     "odd metadata": ({"input": "x", "metadata": {"a": 1}}, 400, "metadata.a"),
     "odd truncation": ({"input": "x", "truncation": "some"}, 400, "truncation"),
+    "odd context": ({"input": "x", "context_management": {}}, 400, "context_management"),
+    "odd compaction": (
+        {"input": "x", "context_management": [{"type": "magic"}]},
+        400,
+        "context_management[0].type",
+    ),
+    "tiny compaction": (
+        {"input": "x", "context_management": [{"type": "compaction", "compact_threshold": 1}]},
+        400,
+        "compact_threshold",
+    ),
     "odd tool": ({"input": "x", "tools": [{"type": "function"}]}, 400, "tools[0].name"),
     "unknown": ({"input": "x", "previous_response_id": "resp_x"}, 404, "previous_response_id"),
 }

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from hermes.wire.response_parameters import INCLUDABLE
+from hermes.wire.response_parameters import INCLUDABLE, LEAST_THRESHOLD
 from hermes.wire.schemas.budgets import BUDGET
 from hermes.wire.schemas.builders import (
     ANYTHING,
@@ -105,6 +105,12 @@ SCHEMAS = {
                 }
             ),
             "truncation": one_of("auto", "disabled"),
+            "context_management": list_of(
+                request(
+                    {"type": constant("compaction")},
+                    {"compact_threshold": integer(LEAST_THRESHOLD)},
+                )
+            ),
             "store": flag(),
             "background": flag(),
             "service_tier": one_of("auto", "default", "flex", "scale", "priority", "fast"),

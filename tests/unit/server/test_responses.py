@@ -65,6 +65,20 @@ async def test_truncation_shortens_what_the_agent_reads_but_not_what_is_kept(ser
     assert len(record["conversation_history"]) == 151
 
 
+async def test_truncation_never_leaves_a_result_without_its_call(serve: Serve) -> None:
+    turns = FakeTurns()
+    client = await serve(turns)
+    step = [
+        {"type": "function_call", "call_id": "c", "name": "f", "arguments": "{}"},
+        {"type": "function_call_output", "call_id": "c", "output": "done"},
+    ]
+    said = [{"role": "user", "content": f"n{at}"} for at in range(TRUNCATED_HISTORY)]
+    await create(client, input=[*step, *said], truncation="auto")
+
+    assert turns.calls[0].history[0]["role"] == "user"
+    assert len(turns.calls[0].history) == TRUNCATED_HISTORY - 1
+
+
 @pytest.mark.parametrize("stream", [False, True])
 async def test_what_is_not_to_be_stored_is_not_and_its_turn_neither(
     serve: Serve, stream: bool

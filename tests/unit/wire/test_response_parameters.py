@@ -52,6 +52,11 @@ def test_everything_that_is_said_reaches_the_turn():
         tools=[WEATHER],
         include=["reasoning.encrypted_content"],
         stream_options={"include_obfuscation": False},
+        context_management=[
+            {"type": "compaction", "compact_threshold": 5000},
+            {"type": "compaction"},
+            {"type": "compaction", "compact_threshold": 4000},
+        ],
     )
     assert found == TurnParameters(
         persist=True,
@@ -65,6 +70,7 @@ def test_everything_that_is_said_reaches_the_turn():
         reasoning_effort="low",
         client_tools=ClientTools(tools=(WEATHER_OFFERED,), parallel=False),
         max_tool_calls=3,
+        compact_threshold=4000,
     )
 
 
