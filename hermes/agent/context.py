@@ -26,6 +26,8 @@ from hermes.settings.model import ProviderSettings
 
 K = TypeVar("K")
 V = TypeVar("V")
+_Key = tuple[str, str]
+"""Where a model is, and its name."""
 
 _MODELS = 256
 _TOOLS = 64
@@ -128,33 +130,35 @@ class Contexts:
             _PREFIX_TOKENS, lambda shortened: shortened.weight + 100
         )
         """Shortened beginnings of conversations, by the digest of what they stand for."""
-        self._ratios: Learnt[str, float] = Learnt(_MODELS)
-        self._windows: Learnt[str, int] = Learnt(_MODELS)
+        self._ratios: Learnt[_Key, float] = Learnt(_MODELS)
+        self._windows: Learnt[_Key, int] = Learnt(_MODELS)
         self._tools: Learnt[int, tuple[Sequence[Any], int]] = Learnt(_TOOLS)
 
-    def window(self, model: str, configured: int | None) -> int:
-        return min(configured or window_of(model).tokens, self.stated(model) or 10**9)
+    def window(self, asked: ProviderSettings) -> int:
+        guess = asked.context_window or window_of(asked.model).tokens
+        return min(guess, self._windows.get(_key(asked)) or guess)
 
-    def stated(self, model: str) -> int | None:
-        """The window that a provider named when it refused a prompt."""
-        return self._windows.get(model)
+    def knows_window(self, asked: ProviderSettings) -> bool:
+        """Whether somebody said how large it is; our own table may be out of date."""
+        return bool(asked.context_window or self._windows.get(_key(asked)))
 
-    def learn_window(self, model: str, tokens: int) -> None:
-        self._windows.put(model, tokens)
+    def learn_window(self, asked: ProviderSettings, tokens: int) -> None:
+        """The provider named it when it refused a prompt."""
+        self._windows.put(_key(asked), tokens)
 
-    def ratio(self, model: str) -> float:
+    def ratio(self, asked: ProviderSettings) -> float:
         """How many of the model's tokens one of ours comes to."""
-        return self._ratios.get(model) or 1.0
+        return self._ratios.get(_key(asked)) or 1.0
 
-    def learn_ratio(self, model: str, *, estimated: int, counted: int) -> None:
+    def learn_ratio(self, asked: ProviderSettings, *, estimated: int, counted: int) -> None:
         """Believes at once that there are more, and slowly that there are fewer."""
         if estimated < _WORTH_LEARNING or counted <= 0:
             return
         seen = min(max(counted / estimated, _LOWEST), _HIGHEST)
-        before = self._ratios.get(model)
+        before = self._ratios.get(_key(asked))
         if before is not None and seen < before:
             seen = before + (seen - before) / 8
-        self._ratios.put(model, seen)
+        self._ratios.put(_key(asked), seen)
 
     def of_tools(self, tools: Sequence[Any]) -> int:
         """The estimate of definitions, which are shared by many calls and looked at once."""
@@ -165,13 +169,17 @@ class Contexts:
         return known[1]
 
 
+def _key(asked: ProviderSettings) -> _Key:
+    return asked.base_url, asked.model
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ContextSeams:
     """What keeping a turn within its window may use of the agent it works for."""
 
     contexts: Contexts
-    configured: Callable[[], int | None]
-    """The window as configured for the provider that is asked now."""
+    provider: Callable[[], ProviderSettings]
+    """Who is asked now."""
     ask_aside: Callable[[str, int], Reply]
     """Have the summarizer answer a question in so many tokens, while nobody listens.
 
@@ -185,7 +193,7 @@ class ContextSeams:
         bound += MOST_PER_CHARACTER * len(prompt.system or "") + self.contexts.of_tools(
             prompt.tools
         )
-        window = self.contexts.window(prompt.model, self.configured())
+        window = self.contexts.window(self.provider())
         return bound * _HIGHEST <= window * _SURELY
 
     def around(self, prompt: Prompt) -> int:

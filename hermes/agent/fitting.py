@@ -38,7 +38,8 @@ def fitted(seams: AgentSeams, turn: TurnState, prompt: Prompt) -> Prompt:
     telling.estimate = context.around(prompt) + estimate_tokens(prompt.messages)
     if telling.estimate > room.limit:
         prompt = _shorter(seams, context, turn, prompt, room)
-    if telling.estimate > room.window and _is_sure(context, prompt.model):
+    if telling.estimate > room.window and context.contexts.knows_window(context.provider()):
+        telling.prompt = None  # it was not sent, so nobody has refused it
         raise ProviderError(_too_long(turn, prompt, room), code=OVERFLOW)
     telling.prompt = prompt
     return prompt
@@ -52,7 +53,7 @@ def made_room(seams: AgentSeams, turn: TurnState, refusal: str) -> bool:
         return False
     stated = stated_window(refusal)
     if stated is not None:
-        context.contexts.learn_window(prompt.model, stated)
+        context.contexts.learn_window(context.provider(), stated)
     size = context.around(prompt) + estimate_tokens(prompt.messages)
     telling.most_tokens = int(size * _HARDER)
     _shorter(seams, context, turn, prompt, _room(seams, context, turn, prompt))
@@ -63,7 +64,7 @@ def learnt(seams: AgentSeams, turn: TurnState, usage: Usage) -> None:
     """A prompt was taken: what it came to tells how well we count."""
     if seams.context is not None and turn.telling.estimate:
         seams.context.contexts.learn_ratio(
-            seams.model(), estimated=turn.telling.estimate, counted=usage.input_tokens
+            seams.context.provider(), estimated=turn.telling.estimate, counted=usage.input_tokens
         )
 
 
@@ -72,8 +73,7 @@ def explained(seams: AgentSeams, turn: TurnState, error: ProviderError) -> Provi
     context = seams.context
     if context is None or error.code != OVERFLOW or turn.telling.most_tokens is None:
         return error
-    model = seams.model()
-    window = context.contexts.window(model, context.configured())
+    window, model = context.contexts.window(context.provider()), seams.model()
     return ProviderError(
         f"The conversation is too long for {model}, whose window is taken to be {window} tokens, "
         "and cannot be made any shorter. Send less at once, begin a new session, or use a model "
@@ -100,18 +100,13 @@ def _too_long(turn: TurnState, prompt: Prompt, room: Room) -> str:
     )
 
 
-def _is_sure(context: ContextSeams, model: str) -> bool:
-    """Whether somebody said how large the window is; our own table may be out of date."""
-    return bool(context.configured() or context.contexts.stated(model))
-
-
 def _room(seams: AgentSeams, context: ContextSeams, turn: TurnState, prompt: Prompt) -> Room:
-    contexts = context.contexts
-    window = contexts.window(prompt.model, context.configured())
+    contexts, asked = context.contexts, context.provider()
+    window = contexts.window(asked)
     answer = min(prompt.sampling.max_tokens or 0, window_of(prompt.model).most_output)
     limit = max(min(int(window * contexts.rules().compress_at), window - answer), window // 4)
     wished = seams.parameters.compact_threshold
-    ratio = contexts.ratio(prompt.model)
+    ratio = contexts.ratio(asked)
     ours = int((limit if wished is None else min(limit, wished)) / ratio)
     refused = turn.telling.most_tokens
     return Room(

@@ -153,6 +153,8 @@ class Shortening:
         if cut <= self._shortened.head:
             return []
         before, opening, rest = divided_note(told[:cut])
+        if estimate_tokens(rest) < self._room.window * _SUMMARY / 2:
+            return []  # a summary would hardly be shorter
         summary = self._summary(before, rest)
         note = note_of(summary or without_summary(before, len(rest)), opening)
         begun = beginning(note, told[:cut], told[cut:], most_request=self._room.recent // 2)
@@ -190,4 +192,4 @@ class Shortening:
         other = contexts.rules().summarizer
         if other is None:
             return self._room.window
-        return min(self._room.window, contexts.window(other.model, other.context_window))
+        return min(self._room.window, contexts.window(other))

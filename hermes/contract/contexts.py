@@ -29,7 +29,7 @@ def rules_from(settings: Settings) -> Rules:
 def context_seams(agent: Agent) -> ContextSeams:
     return ContextSeams(
         contexts=agent.equipment.contexts,
-        configured=lambda: agent._provider.context_window,  # noqa: SLF001  (the door's own state)
+        provider=lambda: agent._provider,  # noqa: SLF001  (the door's own state)
         ask_aside=lambda question, most: ask_aside(agent, question, most),
     )
 

@@ -9,7 +9,9 @@ from __future__ import annotations
 import re
 from typing import Any
 
-from hermes.testing.replies import HttpError, Reply, Text, ToolUse, refusal
+import pytest
+
+from hermes.testing.replies import HttpError, Reasoning, Reply, Text, ToolUse, refusal
 from hermes.testing.scripted import ModelRequest
 from tests.flows.conftest import Flow, StartFlow
 from tests.flows.test_sessions import SESSIONS, new_session
@@ -102,30 +104,51 @@ async def test_400_turns_of_a_chain_of_responses_stay_within_the_window(flow: St
     assert 2 <= model.summaries <= 20
 
 
-async def test_a_turn_with_100_large_tool_results_stays_within_the_window(flow: StartFlow) -> None:
+@pytest.mark.parametrize(
+    ("api_mode", "results"),
+    [("chat_completions", 100), ("codex_responses", 30), ("anthropic_messages", 30)],
+)
+async def test_a_turn_with_many_large_tool_results_stays_within_the_window(
+    flow: StartFlow, api_mode: str, results: int
+) -> None:
     model = StrictModel()
-    results = 100
 
     def work(request: ModelRequest) -> Reply:
-        refused = model.reply(request)
-        if isinstance(refused, HttpError) or "summary only" in request.last_user_text:
-            return refused
+        answer = model.reply(request)
+        if isinstance(answer, HttpError) or "summary only" in request.last_user_text:
+            return answer
+        assert_calls_have_their_results(request)
         done = len(model.requests) - model.summaries
         if done > results:
-            return Text(f"{request.last_user_text} {model.knows(request)}")
-        return ToolUse("terminal", {"command": f"echo {done}; seq 1 2000"}, id=f"call_{done}")
+            return Text(f"{task in str(request.body)} {model.knows(request)}")
+        use = ToolUse("terminal", {"command": f"echo {done}; seq 1 2000"}, id=f"call_{done}")
+        return [Reasoning(f"Step {done}."), use]
 
-    served = await flow(work, agent={**AGENT, "max_iterations": 200})
+    served = await flow(work, agent={**AGENT, "max_iterations": 200, "api_mode": api_mode})
     task = f"{FACT} Look at all of it."
     status, body = await served.answer(
-        "POST", "/v1/chat/completions", json={"messages": [{"role": "user", "content": task}]}
+        "POST",
+        "/v1/chat/completions",
+        json={
+            "messages": [{"role": "user", "content": task}],
+            "reasoning_effort": "low",
+            "max_tokens": 20_000,
+        },
     )
 
     assert status == 200, body
-    assert body["choices"][0]["message"]["content"] == f"{task} {FACT}"
+    assert body["choices"][0]["message"]["content"] == f"True {FACT}"
     assert model.refused == 0
     assert len(model.requests) - model.summaries == results + 1
-    assert model.summaries <= 30
+    assert model.summaries <= results // 5
+
+
+def assert_calls_have_their_results(request: ModelRequest) -> None:
+    """Every result has its call in the same prompt, and every call its result."""
+    said = str(request.body)
+    made = set(re.findall(r"'(?:id|call_id)': '(call_\d+)'", said))
+    answered = set(request.tool_results)
+    assert answered == made, made ^ answered
 
 
 async def _chat(served: Flow, session_id: str, words: str) -> str:

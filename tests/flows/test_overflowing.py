@@ -192,3 +192,17 @@ async def test_every_dialect_takes_what_was_made_shorter(flow: StartFlow, api_mo
     status, body = await complete(served, LONG)
     assert (status, body["choices"][0]["message"]["content"]) == (200, "An answer.")
     assert summaries(served) >= 1
+
+
+async def test_a_fallback_with_a_larger_window_takes_what_the_first_model_cannot(
+    flow: StartFlow,
+) -> None:
+    def reply(request: ModelRequest) -> Reply:
+        return strict(10**9 if request.model == "wide" else 500)(request)
+
+    other = await flow(reply)
+    wide = {"provider": "custom", "base_url": other.provider.base_url, "model": "wide"}
+    served = await flow(reply, agent={"fallback_model": wide})
+    status, body = await complete(served, LONG)
+    assert (status, body["choices"][0]["message"]["content"]) == (200, "An answer.")
+    assert [request.model for request in other.requests] == ["wide"]

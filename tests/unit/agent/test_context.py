@@ -8,7 +8,13 @@ from hypothesis import strategies as st
 from hermes.agent.context import NOT_SHORTENED, Contexts, ContextSeams, Learnt, Shortened
 from hermes.core.messages import assistant, user
 from hermes.providers.base import Prompt
+from hermes.settings.model import ProviderSettings
 from tests.unit.agent.stage import reply
+
+
+def asked(model: str, window: int | None = None, at: str = "") -> ProviderSettings:
+    return ProviderSettings(provider="custom", model=model, base_url=at, context_window=window)
+
 
 SAID = [user(str(at)) for at in range(6)]
 
@@ -19,45 +25,51 @@ def prompt(*texts: str) -> Prompt:
 
 def seams(contexts: Contexts, window: int | None = None) -> ContextSeams:
     return ContextSeams(
-        contexts=contexts, configured=lambda: window, ask_aside=lambda _question, _most: reply()
+        contexts=contexts,
+        provider=lambda: asked("gpt-4", window),
+        ask_aside=lambda _question, _most: reply(),
     )
 
 
 def test_what_is_configured_comes_before_the_table_and_what_is_stated_before_more() -> None:
     contexts = Contexts()
-    assert contexts.window("gpt-4", None) == 8_192
-    assert contexts.window("gpt-4", 100_000) == 100_000
-    contexts.learn_window("gpt-4", 4_096)
-    assert contexts.window("gpt-4", 100_000) == 4_096
-    assert contexts.window("gpt-4", 2_000) == 2_000
-    assert contexts.window("gpt-4o", None) == 128_000
+    assert contexts.window(asked("gpt-4")) == 8_192
+    assert contexts.window(asked("gpt-4", 100_000)) == 100_000
+    assert not contexts.knows_window(asked("gpt-4"))
+    contexts.learn_window(asked("gpt-4"), 4_096)
+    assert contexts.window(asked("gpt-4", 100_000)) == 4_096
+    assert contexts.window(asked("gpt-4", 2_000)) == 2_000
+    assert contexts.window(asked("gpt-4o")) == 128_000
+    assert contexts.window(asked("gpt-4", at="http://elsewhere")) == 8_192
+    assert contexts.knows_window(asked("gpt-4"))
+    assert contexts.knows_window(asked("m", 2_000))
 
 
 def test_a_model_that_counts_more_is_believed_at_once_and_one_that_counts_less_slowly() -> None:
     contexts = Contexts()
-    assert contexts.ratio("m") == 1.0
-    contexts.learn_ratio("m", estimated=1000, counted=1500)
-    assert contexts.ratio("m") == 1.5
-    contexts.learn_ratio("m", estimated=1000, counted=700)
-    assert 1.3 < contexts.ratio("m") < 1.5
+    assert contexts.ratio(asked("m")) == 1.0
+    contexts.learn_ratio(asked("m"), estimated=1000, counted=1500)
+    assert contexts.ratio(asked("m")) == 1.5
+    contexts.learn_ratio(asked("m"), estimated=1000, counted=700)
+    assert 1.3 < contexts.ratio(asked("m")) < 1.5
     for _ in range(100):
-        contexts.learn_ratio("m", estimated=1000, counted=700)
-    assert 0.69 < contexts.ratio("m") < 0.71
-    assert contexts.ratio("other") == 1.0
+        contexts.learn_ratio(asked("m"), estimated=1000, counted=700)
+    assert 0.69 < contexts.ratio(asked("m")) < 0.71
+    assert contexts.ratio(asked("other")) == 1.0
 
 
 @given(st.integers(0, 10**9), st.integers(-1, 10**9))
 def test_no_count_leads_far_away(estimated: int, counted: int) -> None:
     contexts = Contexts()
-    contexts.learn_ratio("m", estimated=estimated, counted=counted)
-    assert 0.5 <= contexts.ratio("m") <= 2.0
+    contexts.learn_ratio(asked("m"), estimated=estimated, counted=counted)
+    assert 0.5 <= contexts.ratio(asked("m")) <= 2.0
 
 
 def test_small_prompts_teach_nothing() -> None:
     contexts = Contexts()
-    contexts.learn_ratio("m", estimated=20, counted=40)
-    contexts.learn_ratio("m", estimated=20_000, counted=0)
-    assert contexts.ratio("m") == 1.0
+    contexts.learn_ratio(asked("m"), estimated=20, counted=40)
+    contexts.learn_ratio(asked("m"), estimated=20_000, counted=0)
+    assert contexts.ratio(asked("m")) == 1.0
 
 
 def test_a_short_plain_conversation_is_not_counted() -> None:
