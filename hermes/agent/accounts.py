@@ -47,6 +47,7 @@ def count_aside(
 ) -> None:
     """What a call took that the turn made on the side, perhaps of another provider."""
     used = seams.priced(usage, seller)
+    turn.aside_tokens += used.output_tokens
     count(seams, turn, used)
     seams.allowance.add(used)
 

@@ -164,7 +164,8 @@ def _asked(seams: AgentSeams, turn: TurnState, question: str) -> TurnResult:
 def _tokens_left(seams: AgentSeams, turn: TurnState) -> int | None:
     """What the client allows for the rest of the turn; None: it set no limit."""
     limit = seams.parameters.sampling.max_tokens
-    return None if limit is None else max(limit - turn.usage.output_tokens, 0)
+    said = turn.usage.output_tokens - turn.aside_tokens
+    return None if limit is None else max(limit - said, 0)
 
 
 def _ask(seams: AgentSeams, turn: TurnState, tokens_left: int | None) -> Reply:

@@ -28,6 +28,8 @@ class TurnState:
     """Whether the reader was told that a limit on cost cannot be held."""
     corrections: list[Message] = field(default_factory=list)
     """Said to the model about answers that could not be used; not kept."""
+    aside_tokens: int = 0
+    """What of the output is no part of the answer: summaries of what was said before."""
     telling: Telling = field(default_factory=Telling)
 
     def settled(self) -> list[Message]:

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from hermes.settings.context_options import ContextSettings
-from hermes.testing.replies import HttpError, Reply, Text, refusal
+from hermes.testing.replies import HttpError, Reply, Text, ToolUse, refusal
 from hermes.testing.scripted import ModelRequest
 from hermes.testing.sse import parse_events
 from tests.flows.conftest import Flow, StartFlow
@@ -144,6 +144,21 @@ async def test_the_summary_is_counted_and_never_heard(flow: StartFlow) -> None:
     assert f'"prompt_tokens": {used}' in usage.data or f'"prompt_tokens":{used}' in usage.data
 
 
+async def test_a_summary_takes_nothing_from_what_the_answer_may_have(flow: StartFlow) -> None:
+    def reply(request: ModelRequest) -> Reply:
+        if asked_for_summary(request):
+            return Text("A summary of many words. " * 20)
+        if request.tool_results:
+            return Text("An answer.")
+        return ToolUse("terminal", {"command": "echo seen"})
+
+    served = await flow(reply, agent={"context_window": 16_000})
+    status, body = await complete(served, LONG, max_tokens=50)
+    assert (status, body["choices"][0]["message"]["content"]) == (200, "An answer.")
+    assert body["choices"][0]["finish_reason"] == "stop"
+    assert body["usage"]["completion_tokens"] > 50
+
+
 async def test_the_client_of_a_session_is_told_and_its_transcript_stays_whole(
     flow: StartFlow,
 ) -> None:
@@ -205,4 +220,4 @@ async def test_a_fallback_with_a_larger_window_takes_what_the_first_model_cannot
     served = await flow(reply, agent={"fallback_model": wide})
     status, body = await complete(served, LONG)
     assert (status, body["choices"][0]["message"]["content"]) == (200, "An answer.")
-    assert [request.model for request in other.requests] == ["wide"]
+    assert {request.model for request in other.requests} == {"wide"}
