@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 import importlib
+import json
 import re
 from collections.abc import Mapping
 from typing import Any
@@ -15,7 +16,7 @@ from hermes.core.errors import ProviderError
 from hermes.core.messages import Message, assistant, user
 from hermes.core.turn import AnswerFormat
 
-MOST_REPAIRS = 2
+MOST_REPAIRS = 1
 
 _FENCED = re.compile(r"\s*```(?:json)?\s*\n(.*)\n\s*```\s*", re.DOTALL)
 
@@ -41,13 +42,18 @@ def fault_of(text: str, wanted: AnswerFormat) -> str | None:
     return _breach(value, wanted.schema)
 
 
-def correction(text: str, fault: str) -> list[Message]:
-    """What the model is told about its faulty answer; no part of the conversation that is kept."""
+def correction(text: str, fault: str, wanted: AnswerFormat) -> list[Message]:
+    """What the model is told about its faulty answer; no part of the conversation that is kept.
+
+    With the schema: some servers take `response_format` and tell the model nothing of it.
+    """
+    schema = "" if wanted.schema is None else json.dumps(wanted.schema)
+    keeping = f" that keeps to this JSON schema: {schema}" if schema else ""
     return [
         assistant(text),
         user(
             f"That answer cannot be used: {fault}. Answer again with nothing but the corrected "
-            "JSON: no explanation, no code block."
+            f"JSON, without explanation or code block{keeping}"
         ),
     ]
 

@@ -225,12 +225,17 @@ class _Delivery:
         self._on_text = seams.on_text()
         self._on_reasoning = seams.on_reasoning()
         self._on_first = on_first
+        self._has_think_tags = seams.dialect().api_mode == "chat_completions"
         self.is_muted = False
 
     def builder(self) -> ReplyBuilder:
         """For one attempt; what mutes it ends with it."""
         self.is_muted = False
-        return ReplyBuilder(on_text=self._text, on_reasoning=self._reasoning)
+        return ReplyBuilder(
+            on_text=self._text,
+            on_reasoning=self._reasoning,
+            has_think_tags=self._has_think_tags,
+        )
 
     def _text(self, piece: str) -> None:
         if self._on_first is not None:

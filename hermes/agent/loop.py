@@ -244,7 +244,7 @@ def _checked(
         if seams.link is not None and is_steered(seams, turn, seams.link):
             return None
         return turn.ended(Outcome.COMPLETED, text)
-    if seams.is_watched() or len(turn.corrections) >= 2 * MOST_REPAIRS:
+    if seams.is_watched() or turn.repairs >= MOST_REPAIRS:
         keep_reply(seams, turn, reply)
         return turn.ended(
             Outcome.FAILED,
@@ -252,7 +252,8 @@ def _checked(
             f"The model's answer does not have the requested format: {fault}.",
             failure=Failure(code="invalid_structured_output"),
         )
-    turn.corrections += correction(said, fault)
+    turn.repairs += 1
+    turn.corrections += correction(said, fault, wanted)
     return None
 
 

@@ -26,6 +26,8 @@ class TurnState:
     """The texts of the model's replies, in order."""
     has_unknown_cost: bool = False
     """Whether the reader was told that a limit on cost cannot be held."""
+    repairs: int = 0
+    """How often an answer was asked for again because it could not be used."""
     corrections: list[Message] = field(default_factory=list)
     """Said to the model about answers that could not be used; not kept."""
     aside_tokens: int = 0

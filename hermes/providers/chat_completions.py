@@ -163,6 +163,8 @@ def _read_delta(delta: Any, into: ReplyBuilder) -> None:
     reasoning = field(delta, "reasoning_content") or field(delta, "reasoning")
     if reasoning and isinstance(reasoning, str):
         into.add_reasoning(reasoning)
+        if field(delta, "reasoning_content"):
+            into.keep_thought(API_MODE, reasoning)
     calls = field(delta, "tool_calls")
     if calls and isinstance(calls, list):
         _read_tool_calls(calls, into)

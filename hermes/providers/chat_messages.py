@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from hermes.core.messages import Message, text_of
 from hermes.providers.prompt import Prompt, replay_items
+from hermes.providers.reply import REASONING_CONTENT
 
 API_MODE = "chat_completions"
 
@@ -16,15 +19,22 @@ def worded_messages(prompt: Prompt) -> list[Message]:
     if prompt.system:
         worded.append({"role": "system", "content": prompt.system})
     pictures: list[Message] = []
-    for message in prompt.messages:
+    loop = _loop_begins(prompt.messages)
+    for at, message in enumerate(prompt.messages):
         if message.get("role") == "tool":
             worded.append(_tool_message(message))
             pictures += _pictures(message)
             continue
         worded += pictures
         pictures = []
-        worded.append(_message(message))
+        worded.append(_message(message, is_in_loop=at > loop))
     return worded + pictures
+
+
+def _loop_begins(messages: Sequence[Message]) -> int:
+    """Where the user spoke last: what came after it belongs to the answer that is being made."""
+    users = (at for at, message in enumerate(messages) if message.get("role") == "user")
+    return max(users, default=-1)
 
 
 def _tool_message(message: Message) -> Message:
@@ -45,11 +55,25 @@ def _pictures(message: Message) -> list[Message]:
     return [{"role": "user", "content": [{"type": "text", "text": note}, *images]}]
 
 
-def _message(message: Message) -> Message:
+def _message(message: Message, *, is_in_loop: bool = False) -> Message:
     cleaned = {key: message[key] for key in _MESSAGE_KEYS if key in message}
     if cleaned.get("content") is None and not cleaned.get("tool_calls"):
         cleaned["content"] = ""
-    details = replay_items(message, API_MODE)
-    if details:
-        cleaned["reasoning_details"] = details
+    if "replay" in message:
+        cleaned |= _replayed(message, is_in_loop=is_in_loop)
     return cleaned
+
+
+def _replayed(message: Message, *, is_in_loop: bool) -> Message:
+    """What the provider wants to see again: details always, plain thoughts between tool calls only.
+
+    DeepSeek and Moonshot ask for the thoughts that led to the calls of this turn; those of earlier
+    turns are refused by some, and of no use to any.
+    """
+    items = replay_items(message, API_MODE)
+    details = [item for item in items if item.get("type") != REASONING_CONTENT]
+    thoughts = [str(item.get("text")) for item in items if item.get("type") == REASONING_CONTENT]
+    replayed: Message = {"reasoning_details": details} if details else {}
+    if thoughts and is_in_loop:
+        replayed["reasoning_content"] = "".join(thoughts)
+    return replayed

@@ -11,6 +11,10 @@ from typing import Any
 
 from hermes.core.ids import new_id
 from hermes.core.turn import Usage
+from hermes.providers.think_tags import ThinkTags
+
+REASONING_CONTENT = "reasoning_content"
+"""The kind of kept item that is a plain thought."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -68,8 +72,13 @@ class ReplyBuilder:
     """Gathers one reply. Used by one thread at a time: the loop while driven, else the caller."""
 
     def __init__(
-        self, *, on_text: Callable[[str], None], on_reasoning: Callable[[str], None]
+        self,
+        *,
+        on_text: Callable[[str], None],
+        on_reasoning: Callable[[str], None],
+        has_think_tags: bool = False,
     ) -> None:
+        """`has_think_tags`: thoughts may stand in the text, before the answer begins."""
         self._on_text = on_text
         self._on_reasoning = on_reasoning
         self._text: list[str] = []
@@ -82,6 +91,9 @@ class ReplyBuilder:
         self._raw_usage: Any = None
         self._model: str | None = None
         self._error: str | None = None
+        self._tags = ThinkTags() if has_think_tags else None
+        self._thoughts: list[str] = []
+        self._thoughts_mode = ""
 
     @property
     def has_text(self) -> bool:
@@ -111,9 +123,24 @@ class ReplyBuilder:
         return self._raw_usage
 
     def add_text(self, piece: str) -> None:
+        if self._tags is not None:
+            piece = self._without_thoughts(self._tags, piece)
         if piece:
             self._text.append(piece)
             self._on_text(piece)
+
+    def _without_thoughts(self, tags: ThinkTags, piece: str) -> str:
+        thought, text = tags.split(piece)
+        self.add_reasoning(thought)
+        if tags.is_done:
+            self._tags = None
+        return text
+
+    def end_text(self) -> None:
+        """No more text will come: what was held back, because it might be a tag, is passed on."""
+        tags, self._tags = self._tags, None
+        if tags is not None:
+            self.add_text(tags.rest())
 
     def add_reasoning(self, piece: str) -> None:
         if piece:
@@ -143,6 +170,11 @@ class ReplyBuilder:
         self._call_at.clear()
         self._calls = [_OpenCall(c.id, c.name, [c.arguments], c.extra_content) for c in calls]
 
+    def keep_thought(self, api_mode: str, piece: str) -> None:
+        """Keep a thought to be sent back with the calls it led to, if it leads to any."""
+        self._thoughts_mode = api_mode
+        self._thoughts.append(piece)
+
     def keep(self, api_mode: str, key: int, item: dict[str, Any]) -> None:
         """Keep a provider's item to be sent back verbatim; `key` gives its place."""
         self._kept.put(api_mode, key, item)
@@ -156,6 +188,7 @@ class ReplyBuilder:
 
     def finish(self, reason: str | None) -> None:
         if reason is not None:
+            self.end_text()
             self._finish_reason = reason
 
     def count(self, usage: Usage, raw: Any) -> None:
@@ -172,6 +205,7 @@ class ReplyBuilder:
 
     def build(self) -> Reply:
         """The reply as far as it has arrived; may be called again later."""
+        self.end_text()
         calls = tuple(_closed(call) for call in self._calls if call.name)
         asks_for_tools = bool(calls) and self._finish_reason == "stop"
         return Reply(
@@ -183,8 +217,14 @@ class ReplyBuilder:
             raw_usage=self._raw_usage,
             model=self._model,
             error=self._error,
-            replay=self._kept.as_replay(),
+            replay=self._kept.as_replay() or (self._thoughts_replay() if calls else None),
         )
+
+    def _thoughts_replay(self) -> dict[str, Any] | None:
+        if not self._thoughts:
+            return None
+        item = {"type": REASONING_CONTENT, "text": "".join(self._thoughts)}
+        return {"api_mode": self._thoughts_mode, "items": [item]}
 
     def _call_for(self, index: int | None, id: str, name: str) -> _OpenCall:
         if index is None:

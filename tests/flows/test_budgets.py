@@ -15,6 +15,7 @@ from hermes.core.prices import Price, PriceRule
 from hermes.testing.replies import Reply, Text, ToolUse
 from hermes.testing.scripted import ModelRequest
 from tests.flows.conftest import Flow, StartFlow
+from tests.flows.run_client import ended
 
 DEAR = (PriceRule(pattern="fake", price=Price(input=1_000_000, output=1_000_000)),)
 """A dollar per token."""
@@ -325,3 +326,45 @@ async def test_a_cost_that_nobody_knows_is_not_shown_and_a_limit_on_it_is_said_n
     path = f"/api/sessions/{made['session']['id']}/chat/stream"
     said = await at.text(path, {"message": "Hi.", "budget": {"max_cost_usd": 1}})
     assert '"code": "cost_unknown"' in said
+
+
+async def test_a_run_counts_what_it_used_before_and_after_a_decision(flow: StartFlow) -> None:
+    asks = ToolUse("terminal", {"command": "rm -r build"})
+    at = await flow([asks, Text("Done."), Text("Never asked.")], prices=DEAR)
+    asked = {"input": "Clean up.", "wait": 30}
+    _, run = await at.answer("POST", "/v1/runs", json=asked)
+    assert run["status"] == "waiting_for_approval"
+    before = run["usage"]["total_tokens"]
+    assert before > 0
+    path = f"/v1/runs/{run['id']}"
+    await at.answer("POST", f"{path}/approval", json={"decision": "deny"})
+    run = await ended(at, run["id"])
+    counted = sum(request.input_tokens for request in at.requests)
+    assert len(at.requests) == 2
+    assert run["usage"]["input_tokens"] == counted
+    assert run["usage"]["total_tokens"] > before
+    assert run["usage"]["cost_usd"] == run["usage"]["total_tokens"]
+
+
+async def test_a_budget_holds_over_the_parts_of_a_run(flow: StartFlow) -> None:
+    asks = ToolUse("terminal", {"command": "rm -r build"})
+    at = await flow([asks, Text("Never asked.")])
+    asked = {"input": "Clean up.", "wait": 30, "budget": {"max_iterations": 1}}
+    _, run = await at.answer("POST", "/v1/runs", json=asked)
+    path = f"/v1/runs/{run['id']}"
+    await at.answer("POST", f"{path}/approval", json={"decision": "deny"})
+    run = await ended(at, run["id"])
+    assert len(at.requests) == 1
+    assert stopped_by(run["output"], "max_iterations")
+
+
+async def test_thoughts_between_tags_are_no_part_of_the_answer(flow: StartFlow) -> None:
+    said = Text(pieces=["<th", "ink>Let me see.</thi", "nk>\n\nFor", "ty-two."])
+    at = await flow([said, said])
+    stream = await at.sdk.chat.completions.create(
+        model="hermes-agent", messages=[{"role": "user", "content": "6 * 7?"}], stream=True
+    )
+    told = [chunk.choices[0].delta.content or "" async for chunk in stream if chunk.choices]
+    assert "".join(told) == "Forty-two."
+    _, whole = await at.answer("POST", "/v1/chat/completions", json=CHAT)
+    assert whole["choices"][0]["message"]["content"] == "Forty-two."

@@ -60,6 +60,21 @@ def test_an_answer_that_stays_faulty_fails_the_turn_and_is_kept(stage: Play) -> 
     assert turn.recorded == [user("Hi."), assistant(BAD)]
 
 
+def test_there_is_one_repair_however_the_model_comes_back_to_it(stage: Play) -> None:
+    script = [reply(BAD), reply(None, calls("echo")), reply(BAD), reply(GOOD)]
+    turn = stage(*script, parameters=wanting())
+    result = turn.play()
+    assert MOST_REPAIRS == 1
+    assert (result.outcome, result.text) == (Outcome.FAILED, BAD)
+    assert len(turn.asked) == 3
+
+
+def test_a_model_that_was_never_told_the_schema_is_told_with_the_correction(stage: Play) -> None:
+    turn = stage(reply("Sure! It is one."), reply(GOOD), parameters=wanting())
+    assert turn.play().text == GOOD
+    assert json.dumps(SCHEMA) in turn.asked[1]["messages"][-1]["content"]
+
+
 def test_a_faulty_answer_that_was_seen_cannot_be_unsaid(stage: Play) -> None:
     turn = stage(reply(BAD), parameters=wanting(), is_watched=True)
     result = turn.play()

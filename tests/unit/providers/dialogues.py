@@ -33,6 +33,12 @@ def expected(raw_usage: Any, *, replay: Any = None, usage: Usage = USAGE) -> Rep
     )
 
 
+THOUGHTS = {
+    "api_mode": "chat_completions",
+    "items": [{"type": "reasoning_content", "text": "Hmm, files."}],
+}
+
+
 def chat_chunk(delta: dict[str, Any], finish_reason: str | None = None) -> dict[str, Any]:
     choice = {"index": 0, "delta": delta, "finish_reason": finish_reason}
     return {"object": "chat.completion.chunk", "model": "m-1", "choices": [choice]}

@@ -52,7 +52,7 @@ WIRES = [
         dialect_for("chat_completions"),
         dialogues.CHAT_EVENTS,
         dialogues.CHAT_WHOLE,
-        expected(dialogues.CHAT_USAGE),
+        expected(dialogues.CHAT_USAGE, replay=dialogues.THOUGHTS),
         CHAT_WIRE,
         "/v1/chat/completions",
         False,

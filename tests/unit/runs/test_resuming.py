@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import pytest
 
+from hermes.core.approvals import Decision
 from hermes.core.events import (
+    ApprovalDecided,
+    Delegated,
     Event,
     MessageKept,
     Notice,
@@ -14,9 +17,11 @@ from hermes.core.events import (
     Steered,
     TextDelta,
     ToolStarted,
+    TurnPaused,
 )
 from hermes.core.run_link import Steer
 from hermes.core.runs import LoggedEvent
+from hermes.core.turn import Outcome, TurnResult, Usage
 from hermes.runs.resuming import restart_of, resumption_of, unheard_in
 
 USER = MessageKept({"role": "user", "content": "Hi"})
@@ -71,3 +76,34 @@ def test_only_what_the_agent_was_not_told_is_said_to_it_again() -> None:
     accepted = [SteerAccepted("s1", "Left"), SteerAccepted("s2", "Right")]
 
     assert unheard_in(log(*accepted, Steered("s1", "Left"))) == [Steer("s2", "Right")]
+
+
+def test_what_was_used_before_is_what_the_log_told_last() -> None:
+    first, second = Usage(total_tokens=5), Usage(total_tokens=9)
+    before = log(RunStarted(1), USER, MessageKept(SAID.message, first))
+    resumed = resumption_of(before, ())
+    assert resumed is not None
+    assert (resumed.usage, resumed.calls) == (first, 1)
+
+    paused = TurnPaused(TurnResult(outcome=Outcome.ASKING, usage=second))
+    nested = Delegated("c1", MessageKept(SAID.message))
+    resumed = resumption_of([*before, *log(nested, paused)], ())
+    assert resumed is not None
+    assert (resumed.usage, resumed.calls) == (second, 2)
+
+
+def test_the_time_between_two_legs_is_not_time_at_work() -> None:
+    paused = TurnPaused(TurnResult(outcome=Outcome.ASKING))
+    told: list[tuple[float, Event]] = [
+        (10.0, RunStarted(1)),
+        (11.0, USER),
+        (13.0, paused),
+        (90.0, ApprovalDecided("a1", "c1", Decision.ONCE, "client")),
+        (91.0, RunStarted(2)),
+        (93.5, SAID),
+    ]
+    resumed = resumption_of(
+        [LoggedEvent(seq, at, event) for seq, (at, event) in enumerate(told)], ()
+    )
+    assert resumed is not None
+    assert resumed.seconds == 3.0 + 2.5
