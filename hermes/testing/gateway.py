@@ -66,6 +66,7 @@ from hermes.settings.paths import (
 )
 from hermes.settings.receipt_options import ReceiptSettings
 from hermes.settings.runtime_status import read_status
+from hermes.settings.tool_settings import ToolSettings
 from hermes.settings.toolsets import BUILTIN_TOOLSETS, narrowed
 from hermes.settings.web import WebSettings
 from hermes.store.uploads import UploadStore
@@ -104,6 +105,7 @@ class TestGateway:
         prices: PriceRules = (),
         receipts: ReceiptSettings | None = None,
         memory: MemorySettings | None = None,
+        tools: ToolSettings | None = None,
         **extra: Any,
     ) -> None:
         """Asks `model` at `base_url`, or the built-in demo model when there is no URL.
@@ -116,9 +118,9 @@ class TestGateway:
         of the agents' `Equipment`, such as `patience`.
 
         `key` is what clients must send. `agent` holds more keywords for `AIAgent`, such as
-        `api_mode`; `fetch`, `files`, `runs`, `sessions`, `context`, `mcp`, `memory`, `budgets` and
-        `prices` are the settings of these names, and `web_settings` those of `web`; `extra` holds
-        more of the listener's, such as `keepalive_seconds`.
+        `api_mode`; `fetch`, `files`, `runs`, `sessions`, `context`, `mcp`, `memory`, `budgets`,
+        `prices`, `receipts` and `tools` are the settings of these names, and `web_settings` those
+        of `web`; `extra` holds more of the listener's, such as `keepalive_seconds`.
         """
         self._home = home
         self._equipment = dict(equipment or {})
@@ -137,6 +139,7 @@ class TestGateway:
         self._budgets, self._prices = budgets, prices
         self._receipts = receipts or ReceiptSettings()
         self._memory = memory or MemorySettings()
+        self._tools = tools or ToolSettings()
         listener = ListenerSettings(port=0, key=key, model_name=DEFAULT_MODEL_NAME)
         self._extra = {
             **as_extra(listener),
@@ -171,6 +174,7 @@ class TestGateway:
             prices=self._prices,
             receipts=self._receipts,
             memory=self._memory,
+            tools=self._tools,
         )
         self._adapter = LoopbackAdapter(config, settings, self._agent_options, self._equipment)
         await self._adapter.recover()

@@ -17,7 +17,7 @@ from types import MethodType
 
 from hermes.core.events import CommandRan, Emit
 from hermes.core.ids import new_id
-from hermes.tools.leftovers import Leftovers
+from hermes.tools.leftovers import MARK, Leftovers, end_marked
 from hermes.tools.output_pipe import TICK, OutputPipe, ask_to_end
 from hermes.tools.problem import ToolProblem
 from hermes.tools.process_group import Command, Group, has_exited, kill_group, start_group
@@ -102,16 +102,19 @@ class Background:
         try:
             with self._noted as command:
                 self._run(command)
+            self._tell()
         except (OSError, ValueError) as failure:
             self._failure = failure
         finally:
-            if self.state is State.RUNNING:
-                self.state = State.EXITED
-            self._ended_after = time.monotonic() - self._began
-            self._has_begun.set()
-            self.ended.set()
-        if self._failure is None:
-            self._tell()
+            self._close()
+
+    def _close(self) -> None:
+        if self.state is State.RUNNING:
+            self.state = State.EXITED
+        self._ended_after = self.seconds
+        self._has_begun.set()
+        # Last: whoever waits for it finds everything in its place, also in the log of the run.
+        self.ended.set()
 
     def _run(self, command: Command) -> None:
         process = start_group(command)
@@ -125,6 +128,8 @@ class Background:
                     ask_to_end(process, pipe, _GRACE)
         finally:
             kill_group(process)
+        if state is not State.EXITED:
+            end_marked({command.environment.get(MARK, "")})
         self.exit_code = process.returncode
         self.state = state
 

@@ -78,8 +78,10 @@ def _read(note: Path) -> str:
 
 
 def end_marked(names: Set[str]) -> int:
-    """Ask every process that carries one of these ids to end, then kill it."""
+    """Ask every process that carries one of these ids to end, then kill it; how many there were."""
     found = _marked(names)
+    if not found:
+        return 0
     _signal(found, signal.SIGTERM)
     deadline = time.monotonic() + _GRACE
     while (left := _marked(names)) and time.monotonic() < deadline:
@@ -95,7 +97,7 @@ def _signal(processes: list[int], number: signal.Signals) -> None:
 
 
 def _marked(names: Set[str]) -> list[int]:
-    marks = {f"{MARK}={name}".encode() for name in names}
+    marks = {f"{MARK}={name}".encode() for name in names if name}
     found = []
     for place in _PROC.glob("[0-9]*/environ"):
         with suppress(OSError):  # gone meanwhile, or another user's

@@ -49,13 +49,12 @@ class Walls:
     shown: tuple[Shown, ...]
     workspace: Path
     hidden: Path | None = None
-    """A folder that is empty in there, also where it lies in the workspace."""
+    """A folder in the workspace that is empty in there."""
     has_network: bool = False
 
 
 def inside(walls: Walls, command: Command) -> Command:
     """The same command in the sandbox: it writes in the workspace and in a `/tmp` of its own."""
-    hides = walls.hidden is not None and walls.hidden.is_relative_to(walls.workspace)
     read_only = [word for each in walls.shown for word in ("--ro-bind", each.source, each.path)]
     argv = [
         walls.program,
@@ -66,7 +65,7 @@ def inside(walls: Walls, command: Command) -> Command:
         *read_only,
         # Last, so that it is there also where it lies in one of the others.
         *("--bind", str(walls.workspace), str(walls.workspace)),
-        *(("--tmpfs", str(walls.hidden)) if hides else ()),
+        *(("--tmpfs", str(walls.hidden)) if walls.hidden else ()),
         *("--remount-ro", "/"),
         *("--chdir", str(command.directory), "--", *command.argv),
     ]
@@ -141,7 +140,7 @@ class Sandbox:
             program=self._proven_program(),
             shown=system_places(settings.sandbox_paths),
             workspace=workspace,
-            hidden=self._hidden(),
+            hidden=_within(self._hidden(), workspace),
             has_network=settings.sandbox_network,
         )
 
@@ -156,3 +155,12 @@ class Sandbox:
             )
         self._proven = program
         return program
+
+
+def _within(folder: Path | None, workspace: Path) -> Path | None:
+    """The folder, where it is a part of the workspace. May block."""
+    if folder is None or not folder.is_dir():
+        return None
+    resolved = folder.resolve()
+    is_part = resolved != workspace and resolved.is_relative_to(workspace)
+    return resolved if is_part else None

@@ -361,7 +361,10 @@ def test_every_step_is_in_the_database_before_the_next_begins(start: Start, tmp_
 
     def reply(_: Any) -> Reply:
         at_requests.append(roles())
-        return Text("Done.") if len(at_requests) == 2 else [ToolUse("list_files")] * 2
+        return Text("Done.") if len(at_requests) == 2 else [one_alone] * 2
+
+    # Calls that may run beside each other begin together; this one never does.
+    one_alone = ToolUse("terminal", {"command": "true"})
 
     watched, _ = start(
         model=ScriptedModel(reply),

@@ -16,6 +16,7 @@ from hermes.tools.services import Services
 _MOST = 40_000
 _LOOK = 0.1
 _KILL_SECONDS = 5.0
+_NOBODY = "Background processes need a server or `hermes chat` that looks after them."
 
 Action = Literal["list", "poll", "log", "wait", "kill"]
 
@@ -23,7 +24,7 @@ Action = Literal["list", "poll", "log", "wait", "kill"]
 def _missing(services: Services) -> str | None:
     if services.processes is not None:
         return None
-    return "Background processes need a server or `hermes chat` that looks after them."
+    return _NOBODY
 
 
 @tool(
@@ -45,7 +46,8 @@ def process(
     the time is over. log: a part of its output, the last one without an offset. kill: end it.
     """
     processes = context.services.processes
-    assert processes is not None, "the tool is missing without it"
+    if processes is None:
+        raise ToolProblem(_NOBODY)
     if action == "list":
         return _listed(context, processes)
     found = processes.find(room_of(context), id)

@@ -67,7 +67,7 @@ def _found(text: str, wanted: str, offset: int) -> str:
     places = list(islice(_places(text, wanted, offset), _MOST_FOUND + 1))
     if not places:
         raise ToolProblem(f"{wanted!r} does not stand in the output from offset {offset} on.")
-    lines = [f"{place}: {_line_at(text, place)}" for place in places[:_MOST_FOUND]]
+    lines = [f"{place}: {_around(text, place, wanted)}" for place in places[:_MOST_FOUND]]
     if len(places) > _MOST_FOUND:
         lines.append(f"[More follow; go on with offset={places[_MOST_FOUND]}.]")
     return "\n".join(lines)
@@ -82,7 +82,10 @@ def _places(text: str, wanted: str, offset: int) -> Iterator[int]:
         at = -1 if line_end < 0 else text.find(wanted, max(line_end, at + 1))
 
 
-def _line_at(text: str, place: int) -> str:
+def _around(text: str, place: int, wanted: str) -> str:
+    """The line in which it stands; what it has of other lines is shown on the same one."""
+    behind = place + len(wanted)
     begin = max(text.rfind("\n", 0, place) + 1, place - _AROUND)
-    end = text.find("\n", place)
-    return text[begin : min(place + _AROUND, len(text) if end < 0 else end)]
+    end = text.find("\n", behind)
+    shown = text[begin : min(behind + _AROUND, len(text) if end < 0 else end)]
+    return shown.replace("\n", "\\n")

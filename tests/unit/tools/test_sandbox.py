@@ -66,8 +66,6 @@ def test_the_home_is_hidden_where_it_lies_in_the_workspace() -> None:
     hiding = replace(WALLS, hidden=Path("/w/.hermes"))
     argv = list(inside(hiding, COMMAND).argv)
     assert follows(argv, "--bind", "/w", "/w", "--tmpfs", "/w/.hermes")
-    beside = inside(replace(WALLS, hidden=Path("/home/h")), COMMAND).argv
-    assert "/home/h" not in beside
 
 
 def test_only_places_that_exist_are_shown(tmp_path: Path) -> None:
@@ -127,6 +125,25 @@ def test_a_folder_outside_the_workspace_is_refused_in_words() -> None:
     sandbox = Sandbox(lambda: ToolSettings(sandbox="bubblewrap"))
     with pytest.raises(ToolProblem, match="shows the workspace only"):
         sandbox.around(COMMAND, Path("/elsewhere"))
+
+
+@pytest.mark.parametrize(
+    ("home", "is_hidden"), [("w/h", True), ("w/link", False), ("w", False), ("h", False)]
+)
+def test_only_a_home_that_lies_in_the_workspace_has_to_be_hidden(
+    tmp_path: Path, home: str, is_hidden: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    program = tmp_path / PROGRAM
+    program.write_text("#!/bin/sh\n")
+    program.chmod(0o700)
+    monkeypatch.setenv("PATH", f"{tmp_path}:{os.environ['PATH']}")
+    for folder in ("w/h", "h"):
+        (tmp_path / folder).mkdir(parents=True)
+    (tmp_path / "w/link").symlink_to(tmp_path / "h")
+    sandbox = Sandbox(lambda: ToolSettings(sandbox="bubblewrap"), lambda: tmp_path / home)
+    workspace = tmp_path / "w"
+    argv = list(sandbox.around(replace(COMMAND, directory=workspace), workspace).argv)
+    assert follows(argv, "--tmpfs", str(workspace / "h")) is is_hidden
 
 
 # --- for real -------------------------------------------------------------------------------------

@@ -98,10 +98,13 @@ def test_a_wait_ends_with_its_time_and_with_the_turn(run_served: Run, served: To
 def test_kill_reaches_what_ignores_it_and_what_it_started(
     run_served: Run, served: ToolContext
 ) -> None:
-    line = "trap '' TERM; sleep 300 & echo $! $$ > pids; echo ready; while true; do sleep 9; done"
+    line = (
+        "trap '' TERM; sleep 300 & echo $! $$ > pids; setsid sleep 300 & echo $! >> pids; "
+        "echo ready; while true; do sleep 9; done"
+    )
     name = started(run_served, line)
     root = served.workspace.root
-    assert eventually(lambda: len(pids_in(root)) == 2)
+    assert eventually(lambda: len(pids_in(root)) == 3)
     assert "[ended by" in run_served("process", action="kill", id=name)
     assert eventually(lambda: not any(map(is_running, pids_in(root))))
 

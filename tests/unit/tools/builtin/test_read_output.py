@@ -35,6 +35,8 @@ def test_a_text_is_found_with_its_place(run_served: Run, served: ToolContext) ->
     found = run_served("read_output", id=name, find="error")
     assert found == "4: one error here, error\n30: error there"
     assert run_served("read_output", id=name, find="error", offset=10).startswith("16: ")
+    over_lines = run_served("read_output", id=name, find="\nnothing")
+    assert over_lines == "21: one error here, error\\nnothing"
     assert "does not stand" in run_served("read_output", id=name, find="missing")
 
 
