@@ -24,11 +24,15 @@ _OLD_DEEDS = """
         WHERE at <= :cutoff OR (run_id IS NULL AND at <= :unsigned) LIMIT :most
     )
 """
-_OLDEST_DEEDS = "DELETE FROM deeds WHERE number IN (SELECT number FROM deeds ORDER BY at LIMIT 100)"
+_OLDEST_DEEDS = """
+    DELETE FROM deeds WHERE number IN (SELECT number FROM deeds ORDER BY at, number LIMIT :most)
+"""
 _OLD_WORKSPACES = "DELETE FROM workspaces WHERE seen_at <= :cutoff"
 _OLD_UNDONE = "DELETE FROM undone WHERE at <= :cutoff"
-_OLDEST_WORKSPACE = """
-    DELETE FROM workspaces WHERE number = (SELECT number FROM workspaces ORDER BY seen_at LIMIT 1)
+_OLDEST_WORKSPACES = """
+    DELETE FROM workspaces WHERE number IN (
+        SELECT number FROM workspaces ORDER BY seen_at LIMIT :most
+    )
 """
 # What a deed under way is about is in its workspace's files, or was kept a moment ago: contents
 # are never deleted while one is open.
@@ -82,13 +86,15 @@ def sweep(database: Database, retention: ShadowRetention, now: float) -> None:
 
 def _make_room(database: Database, max_bytes: int) -> None:
     """What was changed longest ago goes first; then workspaces that were not used for long."""
-    for statement in (_OLDEST_DEEDS, _OLDEST_WORKSPACE):
-        while _used(database) > max_bytes and database.write(partial(_deleted, statement)):
+    for statement in (_OLDEST_DEEDS, _OLDEST_WORKSPACES):
+        most = 1  # then ever more: looking for what nobody refers to takes its time
+        while _used(database) > max_bytes and database.write(partial(_deleted, statement, most)):
             _delete_unwanted(database)
+            most *= 2
 
 
-def _deleted(statement: str, connection: sqlite3.Connection) -> int:
-    return connection.execute(statement).rowcount
+def _deleted(statement: str, most: int, connection: sqlite3.Connection) -> int:
+    return connection.execute(statement, {"most": most}).rowcount
 
 
 def _delete_unwanted(database: Database) -> None:

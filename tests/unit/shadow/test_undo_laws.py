@@ -24,7 +24,7 @@ def stage() -> Iterator[tuple[Path, Shadow]]:
         shadow.close()
 
 
-@settings(deadline=None, max_examples=60)
+@settings(deadline=None, max_examples=30)
 @given(before=trees(), after=trees())
 def test_undoing_brings_back_the_tree(before: Tree, after: Tree) -> None:
     with stage() as (root, shadow):
@@ -37,7 +37,7 @@ def test_undoing_brings_back_the_tree(before: Tree, after: Tree) -> None:
         assert grown(root) == before
 
 
-@settings(deadline=None, max_examples=60)
+@settings(deadline=None, max_examples=30)
 @given(before=trees(), after=trees(), later=trees())
 def test_a_dry_run_says_exactly_what_will_happen_and_touches_nothing(
     before: Tree, after: Tree, later: Tree
@@ -54,7 +54,7 @@ def test_a_dry_run_says_exactly_what_will_happen_and_touches_nothing(
         assert shadow.undo("run_1", root, changes, is_dry=False) == foretold
 
 
-@settings(deadline=None, max_examples=60)
+@settings(deadline=None, max_examples=30)
 @given(before=trees(), after=trees(), later=trees())
 def test_what_somebody_has_edited_since_is_never_touched(
     before: Tree, after: Tree, later: Tree
@@ -72,7 +72,7 @@ def test_what_somebody_has_edited_since_is_never_touched(
                 assert left[path] == node, path
 
 
-@settings(deadline=None, max_examples=40)
+@settings(deadline=None, max_examples=25)
 @given(first=trees(), second=trees(), third=trees())
 def test_runs_can_be_undone_in_reverse_order(first: Tree, second: Tree, third: Tree) -> None:
     with stage() as (root, shadow):
@@ -87,7 +87,7 @@ def test_runs_can_be_undone_in_reverse_order(first: Tree, second: Tree, third: T
         assert grown(root) == first
 
 
-@settings(deadline=None, max_examples=40)
+@settings(deadline=None, max_examples=25)
 @given(before=trees(), after=trees())
 def test_undoing_twice_finds_everything_as_before(before: Tree, after: Tree) -> None:
     with stage() as (root, shadow):

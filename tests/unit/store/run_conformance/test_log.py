@@ -7,7 +7,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from hermes.core.errors import Fenced
-from hermes.core.events import Event, MessageKept, RunQueued, RunStarted, TurnEnded
+from hermes.core.events import Event, FilesChanged, MessageKept, RunQueued, RunStarted, TurnEnded
 from hermes.core.ids import new_id
 from hermes.core.run_ports import NewEvent, RunStore
 from hermes.core.runs import LoggedEvent, RunStatus
@@ -60,6 +60,17 @@ def test_a_reader_gets_pages_and_nothing_twice(store: RunStore) -> None:
     assert numbers(store, "r1", after=5) == []
     assert numbers(store, "r1", after=99) == []
     assert numbers(store, "unknown") == []
+
+
+def test_events_of_some_kinds_are_read_whatever_lies_between(store: RunStore) -> None:
+    begun(store, "r1")
+    append(store, NewEvent("r1", 1, 1.0, RunStarted(1)), *deltas("r1", 2, 3))
+    append(store, NewEvent("r1", 4, 2.0, FilesChanged("call", (), "/w")))
+    assert store.read_kinds("r1", ["files.changed", "run.started"]) == [
+        LoggedEvent(1, 1.0, RunStarted(1)),
+        LoggedEvent(4, 2.0, FilesChanged("call", (), "/w")),
+    ]
+    assert store.read_kinds("r1", []) == store.read_kinds("unknown", ["run.started"]) == []
 
 
 def test_logs_do_not_mix(store: RunStore) -> None:
