@@ -12,6 +12,7 @@ from hermes.core.ports import SessionStore
 from hermes.core.run_ports import RunStore
 from hermes.core.runs import Run, RunStatus
 from hermes.server.answers import json_answer
+from hermes.server.deeds import sweep_deeds
 from hermes.server.kept_answers import created_once
 from hermes.server.seams import Seams
 from hermes.server.session_store import existing as _existing
@@ -80,6 +81,7 @@ async def delete_session(request: web.Request, seams: Seams) -> web.StreamRespon
 
     if not await _in_store(seams, delete):
         raise unknown_session(session_id)
+    await sweep_deeds(seams)
     return json_answer(wire.session_deleted(session_id))
 
 

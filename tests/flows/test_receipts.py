@@ -386,6 +386,25 @@ async def test_what_sub_agents_do_is_in_the_receipt(flow: StartFlow, workspace: 
     assert results(await undo(served, run["id"])) == {"by-another.txt": "removed"}
 
 
+async def test_a_deleted_session_takes_along_what_files_were_before_its_runs(
+    flow: StartFlow, workspace: Path, tmp_path: Path
+) -> None:
+    secret = "a secret that nobody wants to keep, long enough to be found"
+    plant(workspace, {"a.txt": File(secret.encode())})
+    served = await flow(
+        [ToolUse("write_file", {"path": "a.txt", "content": "public"}), Text("Done.")],
+        agent=UNASKED,
+    )
+    run_id = await in_session(served)
+    [file] = (await receipt_of(served, run_id))["files"]
+    shadow: Any = served.gateway.adapter.seams.shadow()
+    digest = file["before"]["digest"].removeprefix("sha256:")
+    assert shadow._store().content(digest) == secret.encode()
+    _, page = await served.answer("GET", "/api/sessions")
+    await served.answer("DELETE", f"/api/sessions/{page['data'][0]['id']}")
+    assert shadow._store().content(digest) is None
+
+
 # --- what cannot be done --------------------------------------------------------------------------
 
 
