@@ -25,7 +25,8 @@ CHAT = "/v1/chat/completions"
 HELLO = "Hello over there."
 SECRET = "sk-pool-0123456789-"
 QUICK = Patience(first_wait=0.001)
-STALE = 0.4
+STALE = 0.6
+"""Where silence is tried; everywhere else a busy machine must not be mistaken for it."""
 
 every_dialect = pytest.mark.parametrize(
     "api_mode", ["chat_completions", "codex_responses", "anthropic_messages"]
@@ -165,14 +166,16 @@ async def failing(
     *,
     api_mode: str = "chat_completions",
     health: Health | None = None,
+    falls_silent: bool = False,
     provider: dict[str, Any] | None = None,
     **options: Any,
 ) -> Flow:
     """A gateway with little patience before a provider that fails by its script."""
+    stale = STALE if falls_silent else 30.0
     fields = {
         "api_mode": api_mode,
-        "stale_seconds": STALE,
-        "reasoning_stale_seconds": STALE,
+        "stale_seconds": stale,
+        "reasoning_stale_seconds": stale,
         **(provider or {}),
     }
     equipment = {"patience": QUICK, "health": health or Health()}
@@ -262,6 +265,7 @@ async def test_a_provider_that_fails_is_replaced_and_the_reader_sees_one_answer(
         flow,
         script,
         api_mode=api_mode,
+        falls_silent=row.kind == "stalled",
         provider={"api_key": keys[0], "api_keys": keys if len(keys) > 1 else ()},
         fallbacks=[{"model": "second", "api_key": None, "api_keys": ()}],
     )
@@ -299,7 +303,8 @@ async def test_every_step_is_in_the_log_of_the_run(flow: StartFlow, row: Row) ->
     def script(request: ModelRequest) -> Reply:
         return Text(HELLO) if request.model == "second" else row.reply
 
-    served = await failing(flow, script, fallbacks=[{"model": "second"}])
+    silent = row.kind == "stalled"
+    served = await failing(flow, script, falls_silent=silent, fallbacks=[{"model": "second"}])
     run = await begin(served)
     assert (await ended(served, run["id"]))["status"] == "completed"
     told = [each for each in await events(served, run["id"]) if each["type"] == "notice"]
@@ -321,7 +326,11 @@ async def test_when_nobody_is_left_the_client_is_told_why(
     flow: StartFlow, row: Row, api_mode: str, stream: bool
 ) -> None:
     served = await failing(
-        flow, lambda _: row.reply, api_mode=api_mode, provider={"api_key": f"{SECRET}1"}
+        flow,
+        lambda _: row.reply,
+        api_mode=api_mode,
+        falls_silent=row.kind == "stalled",
+        provider={"api_key": f"{SECRET}1"},
     )
     status, text, error, headers = await ask(served, stream=stream)
     assert status == (200 if stream else row.status)
@@ -378,6 +387,7 @@ async def test_text_that_was_shown_is_kept_and_never_repeated(
         flow,
         [Broken(after="Half an answer", how=how), Text("never asked for")],
         api_mode=api_mode,
+        falls_silent=how == "stall",
         fallbacks=[{"model": "second"}],
     )
     status, text, error, _ = await ask(served, stream=True)
@@ -396,7 +406,10 @@ async def test_an_answer_in_one_piece_that_breaks_is_asked_for_again(
     flow: StartFlow, how: Any, api_mode: str
 ) -> None:
     served = await failing(
-        flow, [Broken(after="Half an answer", how=how), Text(HELLO)], api_mode=api_mode
+        flow,
+        [Broken(after="Half an answer", how=how), Text(HELLO)],
+        api_mode=api_mode,
+        falls_silent=how == "stall",
     )
     status, text, error, _ = await ask(served, stream=False)
     assert (status, text, error) == (200, HELLO, None)
