@@ -56,7 +56,7 @@ async def test_the_agent_searches_and_reads_what_it_found(flow: StartFlow) -> No
         assert await chat(served) == "In 1907."
         found, read = results_of(served)
         assert page in found
-        assert read.startswith(f"URL: {page}\nTitle: The bridge\nType: text/html, ")
+        assert f"URL: {page}\nTitle: The bridge\nType: text/html, " in read
         assert "opened in the year 1907" in read
         assert [request.path for request in site.requests] == ["/search", "/bridge"]
 
