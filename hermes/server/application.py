@@ -20,6 +20,7 @@ def build_application(seams: Seams, listener: ListenerSettings) -> web.Applicati
         client_max_size=listener.max_body_bytes,
     )
     application.on_response_prepare.append(stamp)
+    application.on_shutdown.append(lambda _application: seams.mcp.close())
     for route in ROUTES:
         handler = _bound(route, seams)
         application.router.add_route(route.method, route.path, handler)

@@ -25,12 +25,12 @@ CORS_HEADERS = {
     "Access-Control-Allow-Headers": (
         "Authorization, Content-Type, Idempotency-Key, X-Hermes-Session-Id, X-Hermes-Session-Key, "
         "X-Hermes-Tool-Form, X-Hermes-Reasoning, X-Hermes-Strict, X-Hermes-Disconnect, "
-        "X-Hermes-When-Busy, Last-Event-ID"
+        "X-Hermes-When-Busy, Last-Event-ID, Mcp-Session-Id, Mcp-Protocol-Version"
     ),
     "Access-Control-Expose-Headers": (
         "X-Request-Id, X-Hermes-Session-Id, X-Hermes-Session-Key, X-Hermes-Completed, "
         "X-Hermes-Partial, X-Hermes-Model, X-Hermes-Ignored-Params, X-Hermes-Run-Id, "
-        "Idempotency-Replayed, Retry-After"
+        "Idempotency-Replayed, Retry-After, Mcp-Session-Id"
     ),
 }
 

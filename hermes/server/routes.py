@@ -7,6 +7,7 @@ from hermes.server import (
     chat,
     conversations,
     files,
+    mcp,
     memories,
     openapi,
     receipts,
@@ -168,6 +169,9 @@ ROUTES: tuple[Route, ...] = (
     Route("run_approval", "POST", "/v1/runs/{run_id}/approval", runs.approve),
     Route("run_receipt", "GET", "/v1/runs/{run_id}/receipt", receipts.get_receipt),
     Route("run_undo", "POST", "/v1/runs/{run_id}/undo", receipts.undo),
+    Route("mcp", "POST", "/mcp", mcp.answer),
+    Route("mcp_stream", "GET", "/mcp", mcp.answer),
+    Route("mcp_end", "DELETE", "/mcp", mcp.answer),
 )
 
 ENDPOINTS = {route.name: (route.method, route.readable_path) for route in ROUTES}

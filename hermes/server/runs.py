@@ -3,22 +3,19 @@
 from __future__ import annotations
 
 import asyncio
-from typing import Any
 
 from aiohttp import web
 
-from hermes.core.errors import Conflict, NotFound
-from hermes.core.run_ports import Waiting
-from hermes.core.runs import DETACH, Run, RunStatus
+from hermes.core.runs import DETACH, Run
 from hermes.core.turn import TurnParameters
 from hermes.runs.engine import Begun
 from hermes.server.answers import json_answer
-from hermes.server.asking import asked_last, let_go_on, take_decision
 from hermes.server.honesty import ignored_headers
 from hermes.server.question import question_of
 from hermes.server.response_request import find_chain, outside
 from hermes.server.routing import route_model
-from hermes.server.run_work import KIND, RunWork, run_question, work_for
+from hermes.server.run_objects import decide_run, existing_run, shown_run
+from hermes.server.run_work import KIND, RunWork, run_question
 from hermes.server.seams import Seams
 from hermes.server.submitting import idempotency_of, new_run, run_headers
 from hermes.server.turns import read_body
@@ -64,7 +61,7 @@ async def create(request: web.Request, seams: Seams) -> web.StreamResponse:
     await _wait(begun, asked.wait)
     run = await existing(request, seams, begun.run.id)
     return json_answer(
-        await _shown(seams, run),
+        await shown_run(seams, run),
         status=200 if run.status.is_final else 202,
         headers={
             "Location": f"/v1/runs/{run.id}",
@@ -98,7 +95,7 @@ async def list_runs(request: web.Request, seams: Seams) -> web.StreamResponse:
 
 
 async def get_run(request: web.Request, seams: Seams) -> web.StreamResponse:
-    return json_answer(await _shown(seams, await existing(request, seams)))
+    return json_answer(await shown_run(seams, await existing(request, seams)))
 
 
 async def stop(request: web.Request, seams: Seams) -> web.StreamResponse:
@@ -112,7 +109,7 @@ async def stop(request: web.Request, seams: Seams) -> web.StreamResponse:
     run = await existing(request, seams)
     if not run.status.is_final:
         run = await seams.runs.stop(run.id) or run
-    return json_answer(await _shown(seams, run))
+    return json_answer(await shown_run(seams, run))
 
 
 async def steer(request: web.Request, seams: Seams) -> web.StreamResponse:
@@ -128,55 +125,13 @@ async def steer(request: web.Request, seams: Seams) -> web.StreamResponse:
 async def approve(request: web.Request, seams: Seams) -> web.StreamResponse:
     answer = parse_approval(await read_body(request))
     run = await existing(request, seams)
-    waiting = await seams.runs.in_store(lambda store: store.waiting(run.id))
-    if waiting is None:
-        raise Conflict(
-            f"Run {run.id} does not wait for an approval; it is {run.status.value}.",
-            code="no_approval_pending",
-        )
-    await _refuse_unknown(seams, waiting, answer.approval_id)
-    taken = await take_decision(
-        seams, waiting, answer.decision, by="client", only=answer.approval_id
-    )
-    if not taken:
-        raise Conflict(
-            "That was decided before; a decision is taken once.", code="approval_already_decided"
-        )
-    live = await let_go_on(seams, waiting, work_for(seams, waiting.run), by="client")
+    live = await decide_run(seams, run, answer)
     if live is not None:
         await asyncio.shield(live.ready)
-    return json_answer(await _shown(seams, await existing(request, seams)))
-
-
-async def _refuse_unknown(seams: Seams, waiting: Waiting, approval_id: str | None) -> None:
-    asked = [] if approval_id is None else await asked_last(seams, waiting.run)
-    if approval_id is not None and approval_id not in [each.id for each in asked]:
-        raise NotFound(
-            f"Run {waiting.run.id} waits for no approval with the id '{approval_id[:100]}'.",
-            code="approval_not_found",
-            param="approval_id",
-        )
-
-
-async def _shown(seams: Seams, run: Run) -> dict[str, Any]:
-    waiting = None
-    if run.status is RunStatus.WAITING_FOR_APPROVAL:
-        waiting = await seams.runs.in_store(lambda store: store.waiting(run.id))
-    return run_object(
-        run,
-        place=seams.runs.place(run.id),
-        approvals=() if waiting is None else waiting.requests,
-    )
+    return json_answer(await shown_run(seams, await existing(request, seams)))
 
 
 async def existing(request: web.Request, seams: Seams, run_id: str | None = None) -> Run:
     """The run that a path names, kept or not; raises `NotFound`."""
     wanted = run_id or request.match_info["run_id"]
-    owner = seams.read_caller(request).owner
-    passing = seams.passing.get(wanted, owner)
-    if passing is not None:
-        return passing.as_run()
-    run = await seams.runs.in_store(lambda store: store.get(wanted, owner=owner))
-    if run is None:
-        raise unknown_run(wanted)
-    return run
+    return await existing_run(seams, wanted, seams.read_caller(request).owner)

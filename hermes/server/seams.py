@@ -30,6 +30,7 @@ from hermes.runs.threads import Threads
 from hermes.runs.turns import LiveTurn, RunTurn
 from hermes.server.auth import Caller
 from hermes.server.idempotency import IdempotencyCache
+from hermes.server.mcp_endpoint import McpEndpoint
 from hermes.settings.model import ListenerSettings, RunSettings, SessionSettings
 from hermes.wire.chat import ChatHead
 from hermes.wire.responses import ResponseHead
@@ -149,6 +150,8 @@ class Seams:
     """How the configured providers fare. May block."""
     compact_after: Callable[[], int] = lambda: SessionSettings().compact_after_messages
     """With more messages than this a session's history is summarised; 0: never."""
+    mcp: McpEndpoint = field(default_factory=McpEndpoint)
+    """The sessions of clients to whom the agent is an MCP server."""
     remote_servers: Callable[[], Sequence[ServerState]] = lambda: ()
     """How it stands with the MCP servers whose tools the agent may use."""
     summary_model: Callable[[], str | None] = lambda: None
