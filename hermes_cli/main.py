@@ -10,6 +10,7 @@ import click
 from hermes.core.errors import HermesError
 from hermes_cli.chat import chat
 from hermes_cli.doctor import doctor
+from hermes_cli.mcp import mcp
 from hermes_cli.prompt import prompt
 from hermes_cli.serve import serve
 from hermes_cli.sessions import sessions
@@ -30,6 +31,7 @@ hermes.add_command(chat)
 hermes.add_command(sessions)
 hermes.add_command(prompt)
 hermes.add_command(doctor)
+hermes.add_command(mcp)
 
 
 def main() -> None:

@@ -3,35 +3,23 @@
 from __future__ import annotations
 
 import asyncio
-import os
 import sys
-from collections.abc import Callable
 
 import click
 
 import gateway.run
-from gateway.config import PlatformConfig
-from gateway.platforms.api_server import APIServerAdapter
-from gateway.status import write_runtime_status
 from hermes.core.errors import SettingsError
-from hermes.providers.demo.workspace import furnish
 from hermes.server.loops import new_event_loop, spare_the_collector
-from hermes.server.process import Service
-from hermes.server.process import serve as serve_until_signal
-from hermes.settings.api_server import as_extra
 from hermes.settings.home_lock import HomeLock
 from hermes.settings.logs import configure_logging
 from hermes.settings.model import Settings
 from hermes.settings.paths import (
-    chat_db,
     ensure_private_dir,
-    files_folder,
     lock_file,
-    response_db,
-    run_db,
 )
 from hermes.settings.secrecy import hide_process_environment
 from hermes.tools.registry import Registry
+from hermes_cli.gateway_process import run_gateway
 
 
 @click.command()
@@ -78,63 +66,14 @@ def serve(
     hide_process_environment()
     ensure_private_dir(settings.home)
     with HomeLock(lock_file(settings.home)) as lock:
-        _furnish(settings)
         spare_the_collector()
+
+        def on_ready(url: str, model_name: str) -> None:
+            lock.announce(url)
+            click.echo(banner(settings, url, model_name))
+
         with asyncio.Runner(loop_factory=new_event_loop) as runner:
-            runner.run(_serve(settings, lock.announce))
-
-
-async def _serve(settings: Settings, announce: Callable[[str], None]) -> None:
-    adapter = APIServerAdapter(
-        PlatformConfig(
-            enabled=True,
-            extra={
-                **as_extra(settings.listener),
-                "response_db": response_db(settings.home),
-                "chat_db": chat_db(settings.home),
-                "run_db": run_db(settings.home),
-                "agent_threads": settings.agent.threads,
-                "runs": settings.runs,
-            },
-        )
-    )
-
-    # The home is locked: what is in progress now was left behind by a process that died.
-    await adapter.recover()
-    adapter.keep_runs()
-    adapter.start_equipment()
-    if files_folder(settings.home).exists():
-        # Opening them removes what has expired meanwhile.
-        await asyncio.to_thread(adapter.seams.uploads)
-
-    def on_ready(url: str) -> None:
-        announce(url)
-        click.echo(banner(settings, url, adapter.seams.model_name()))
-
-    async def report(state: str, turns: int) -> None:
-        await asyncio.to_thread(_write_status, state, turns)
-
-    await serve_until_signal(
-        Service(
-            application=adapter.application(),
-            listener=settings.listener,
-            running=adapter.running,
-            on_ready=on_ready,
-            report=report,
-            close=adapter.close,
-            stalled_write_seconds=settings.runs.stalled_write_seconds,
-        )
-    )
-
-
-def _write_status(state: str, turns: int) -> None:
-    write_runtime_status(
-        gateway_state=state,
-        active_agents=turns,
-        pid=os.getpid(),
-        platforms={"api_server": {"state": "connected" if state == "running" else state}},
-        exit_reason="signal" if state == "stopped" else None,
-    )
+            runner.run(run_gateway(settings, on_ready))
 
 
 def _refuse_open_door(settings: Settings) -> None:
@@ -147,12 +86,6 @@ def _refuse_open_door(settings: Settings) -> None:
             "network could run commands on this machine. Set API_SERVER_KEY (or server.key) to "
             "listen elsewhere",
         )
-
-
-def _furnish(settings: Settings) -> None:
-    workspace = ensure_private_dir(settings.agent.workspace)
-    if settings.agent.provider.provider == "demo":
-        furnish(workspace)
 
 
 def banner(settings: Settings, url: str, model_name: str) -> str:

@@ -75,6 +75,18 @@ class HomeLock:
         )
 
 
+def announced_url(path: Path) -> str:
+    """Where the process that holds the lock answers; empty when nobody says so."""
+    try:
+        descriptor = os.open(path, os.O_RDONLY | os.O_NOFOLLOW)
+    except OSError:
+        return ""
+    try:
+        return str(_read_holder(descriptor).get("url", ""))
+    finally:
+        os.close(descriptor)
+
+
 def _read_holder(descriptor: int) -> dict[str, Any]:
     """Who holds the lock, as far as the file says so: it may be caught between two writes."""
     text = os.pread(descriptor, 4096, 0).decode(errors="replace")

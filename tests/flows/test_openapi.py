@@ -50,6 +50,7 @@ async def test_everything_the_document_promises_is_answered_as_described(
     await _runs(client)
     await _files(client)
     await _memories(client)
+    await _mcp(client)
 
     unseen = client.successes() - client.seen
     assert not unseen, "ask for each in this file: what is described should be seen"
@@ -172,6 +173,20 @@ async def _runs(client: DescribedClient) -> None:
 async def _is_running(client: DescribedClient, run_id: str) -> bool:
     run = await client.ask("run_status", run_id=run_id)
     return bool(run["status"] == "running")
+
+
+async def _mcp(client: DescribedClient) -> None:
+    about = {
+        "protocolVersion": "2025-06-18",
+        "capabilities": {},
+        "clientInfo": {"name": "test", "version": "1"},
+    }
+    opening = {"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": about}
+    (answer,) = await client.ask("mcp", body=opening)
+    assert answer["result"]["serverInfo"]["name"] == "hermes-gateway"
+    await client.ask("mcp", 400, body={"jsonrpc": "2.0"})
+    await client.ask("mcp_stream", 400)
+    await client.ask("mcp_end", 400)
 
 
 async def _files(client: DescribedClient) -> None:

@@ -12,6 +12,7 @@ from hermes.wire.schemas import (
     errors,
     files,
     kept_items,
+    mcp,
     memories,
     messages,
     models,
@@ -47,6 +48,7 @@ SCHEMAS: Mapping[str, Schema] = {
     **receipts.SCHEMAS,
     **files.SCHEMAS,
     **memories.SCHEMAS,
+    **mcp.SCHEMAS,
     **stored_chats.SCHEMAS,
 }
 
@@ -63,5 +65,6 @@ DESCRIPTIONS: Mapping[str, Description] = {
     **receipts.DESCRIPTIONS,
     **files.DESCRIPTIONS,
     **memories.DESCRIPTIONS,
+    **mcp.DESCRIPTIONS,
     **stored_chats.DESCRIPTIONS,
 }
