@@ -42,6 +42,8 @@ class Briefing:
     """The names of the tools that the agent has."""
     system: str = _SYSTEM
     today: date = field(default_factory=date.today)
+    sandbox: str = ""
+    """What is to be known of the place where commands run; empty: nothing."""
     instructions: str = ""
     skills: tuple[Skill, ...] = ()
     memory: Recollection = NOTHING
@@ -87,7 +89,9 @@ def with_plan(system: str | None, plan: Sequence[Todo], messages: Sequence[Messa
 def _environment(briefing: Briefing) -> str:
     if briefing.workspace is None:
         return ""
-    return prompt_parts.environment(briefing.workspace, briefing.system, briefing.today)
+    return prompt_parts.environment(
+        briefing.workspace, briefing.system, briefing.today, briefing.sandbox
+    )
 
 
 def _told(parts: Sequence[Part]) -> list[Part]:

@@ -33,12 +33,13 @@ def tools() -> str:
     )
 
 
-def environment(workspace: Path, system: str, today: date) -> str:
+def environment(workspace: Path, system: str, today: date, sandbox: str = "") -> str:
     """Without the time of day: a prompt that is the same all day can be cached."""
-    return (
+    told = (
         f"You run on {system}. Your workspace is the folder {workspace}; relative paths start "
         f"there. Today is {today:%A}, {today.isoformat()}."
     )
+    return f"{told} {sandbox}" if sandbox else told
 
 
 def skills(known: Sequence[Skill]) -> str:

@@ -40,6 +40,7 @@ def briefing_of(agent: Agent, registry: Registry, scope: Scope) -> Briefing:
         identity=agent.identity,
         workspace=workspace,
         tools=names,
+        sandbox=agent.equipment.toolbox.services.sandbox.in_words() if "terminal" in names else "",
         instructions=found.instructions,
         skills=found.skills if "skill" in names else (),
         memory=_memory(agent, names, scope),

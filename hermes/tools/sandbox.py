@@ -122,6 +122,14 @@ class Sandbox:
         self._hidden = hidden
         self._proven: str | None = None
 
+    def in_words(self) -> str:
+        """What a model has to know of it; empty where there is none."""
+        settings = self._settings()
+        if settings.sandbox == "local":
+            return ""
+        network = "with" if settings.sandbox_network else "without"
+        return f"Commands run in a sandbox {network} network, and write in the workspace only."
+
     def around(self, command: Command, workspace: Path) -> Command:
         """The command as it is to be started; raises `ToolProblem` where it must not be. Blocks."""
         settings = self._settings()

@@ -86,6 +86,11 @@ def test_the_prompt_knows_the_day_but_not_the_time_so_that_it_can_be_cached() ->
     assert ":" not in environment.replace("/srv/ws", "")
 
 
+def test_a_sandbox_is_part_of_the_environment() -> None:
+    text = system_prompt(replace(WHOLE, sandbox="Commands run in a sandbox."))
+    assert "2026-11-16. Commands run in a sandbox.\n\n" in text
+
+
 def test_without_tools_nothing_is_said_about_their_output() -> None:
     assert "tool_output" in system_prompt(WHOLE)
     assert "tool_output" not in system_prompt(replace(WHOLE, tools=()))

@@ -241,3 +241,12 @@ def sandboxed() -> set[int]:
         if words[0].endswith(b"sleep") and words[1] in (b"301", b"302", b"303"):
             found.add(int(place.parent.name))
     return {pid for pid in found if is_running(pid)}
+
+
+def test_the_model_is_told_of_a_sandbox_and_of_nothing_else() -> None:
+    def told(**settings: object) -> str:
+        return Sandbox(lambda: ToolSettings(**settings)).in_words()  # type: ignore[arg-type]
+
+    assert told() == ""
+    assert "without network" in told(sandbox="bubblewrap")
+    assert "with network" in told(sandbox="bubblewrap", sandbox_network=True)
