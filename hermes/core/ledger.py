@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from typing import Protocol
 
+from hermes.core.budgets import BudgetScope
 from hermes.core.usage import Usage
 
 
@@ -72,6 +73,29 @@ class DaySpent:
     spent: Spent
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Standing:
+    """A limit that lasts longer than a request, and how much of it is used."""
+
+    scope: BudgetScope
+    limit: str
+    """`max_cost_usd`, `max_tokens`, `max_iterations` or `max_seconds`."""
+    allowed: float
+    used: float
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Statement:
+    """What a key has used, and what it may still use."""
+
+    owner: str
+    today: DaySpent
+    total: Spent
+    days: Sequence[DaySpent]
+    """Those on which it used anything, the newest first."""
+    standings: Sequence[Standing]
+
+
 class Ledger(Protocol):
     """Used from any thread, and on event loops."""
 
@@ -90,6 +114,19 @@ class Ledger(Protocol):
 
 def today(now: datetime | None = None) -> str:
     return (now or datetime.now(UTC)).strftime("%Y-%m-%d")
+
+
+def used_of(spent: Spent, limit: str) -> float:
+    """What counts against a limit of this name."""
+    match limit:
+        case "max_cost_usd":
+            return spent.cost_usd
+        case "max_tokens":
+            return spent.total_tokens
+        case "max_iterations":
+            return spent.calls
+        case _:
+            return spent.seconds
 
 
 def seconds_to_midnight(now: datetime | None = None) -> float:

@@ -9,7 +9,16 @@ from functools import partial
 
 from hermes.core.budgets import NO_BUDGETS, Budgets, BudgetScope
 from hermes.core.errors import BudgetExhausted
-from hermes.core.ledger import NOTHING_SPENT, Account, Ledger, today
+from hermes.core.ledger import (
+    NOTHING_SPENT,
+    Account,
+    DaySpent,
+    Ledger,
+    Standing,
+    Statement,
+    today,
+    used_of,
+)
 from hermes.core.prices import PriceRules
 from hermes.core.turn import TurnParameters
 from hermes.runs.allowance import Allowance, Exhausted, Limit, reached, spent_before
@@ -72,6 +81,21 @@ class Accounting:
                 return found
         return None
 
+    def statement(self, owner: str, session_id: str | None, *, most_days: int) -> Statement:
+        """What a key has used, and what is left for it. May block."""
+        day, ledger = today(), self.ledger
+        if ledger is None:
+            nothing = DaySpent(day, NOTHING_SPENT)
+            return Statement(owner=owner, today=nothing, total=NOTHING_SPENT, days=(), standings=())
+        limits = self._lasting_limits(self.budgets(owner), owner, session_id)
+        return Statement(
+            owner=owner,
+            today=DaySpent(day, ledger.read(Account(owner=owner, day=day))),
+            total=ledger.read(Account(owner=owner)),
+            days=ledger.days(owner, most=most_days),
+            standings=[standing for limit in limits for standing in _standings(limit, ledger)],
+        )
+
     def _lasting_limits(self, budgets: Budgets, owner: str, session_id: str | None) -> list[Limit]:
         if budgets is NO_BUDGETS or self.ledger is None:
             return []
@@ -87,3 +111,12 @@ class Accounting:
             if not budgets.of(scope).is_unlimited
             and (scope is not BudgetScope.SESSION or session_id is not None)
         ]
+
+
+def _standings(limit: Limit, ledger: Ledger) -> list[Standing]:
+    assert limit.account is not None
+    spent = ledger.read(limit.account())
+    return [
+        Standing(scope=limit.scope, limit=name, allowed=allowed, used=used_of(spent, name))
+        for name, allowed in limit.budget.limits().items()
+    ]

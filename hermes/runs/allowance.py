@@ -12,7 +12,15 @@ from dataclasses import dataclass, replace
 from functools import partial
 
 from hermes.core.budgets import Budget, BudgetScope
-from hermes.core.ledger import NOTHING_SPENT, Account, Ledger, Spent, seconds_to_midnight, spent_by
+from hermes.core.ledger import (
+    NOTHING_SPENT,
+    Account,
+    Ledger,
+    Spent,
+    seconds_to_midnight,
+    spent_by,
+    used_of,
+)
 from hermes.core.turn import Failure
 from hermes.core.usage import Usage
 from hermes.fibers import blocking
@@ -148,15 +156,10 @@ class Allowance:
 
 
 def reached(limit: Limit, spent: Spent) -> Exhausted | None:
-    used = {
-        "max_cost_usd": spent.cost_usd,
-        "max_tokens": spent.total_tokens,
-        "max_iterations": spent.calls,
-        "max_seconds": spent.seconds,
-    }
     for name, allowed in limit.budget.limits().items():
-        if used[name] >= allowed:
-            return Exhausted(scope=limit.scope, name=name, allowed=allowed, used=used[name])
+        used = used_of(spent, name)
+        if used >= allowed:
+            return Exhausted(scope=limit.scope, name=name, allowed=allowed, used=used)
     return None
 
 

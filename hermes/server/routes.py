@@ -22,6 +22,7 @@ from hermes.server import (
     sessions,
     stored_chats,
     stored_responses,
+    usage,
     websocket,
 )
 from hermes.server.route import Route
@@ -40,6 +41,7 @@ ROUTES: tuple[Route, ...] = (
     Route("capabilities", "GET", "/v1/capabilities", about.capabilities),
     Route("skills", "GET", "/v1/skills", about.skills),
     Route("toolsets", "GET", "/v1/toolsets", about.toolsets),
+    Route("usage", "GET", "/v1/usage", usage.get_usage),
     Route("chat_completions", "POST", "/v1/chat/completions", chat.create),
     Route("stored_chats", "GET", "/v1/chat/completions", stored_chats.list_chats),
     Route("stored_chat", "GET", "/v1/chat/completions/{completion_id}", stored_chats.get_chat),

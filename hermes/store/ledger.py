@@ -89,8 +89,12 @@ class ProcessLedger:
 
     def days(self, owner: str, *, most: int) -> list[DaySpent]:
         self.write()
-        with self._in_store:
-            return self._opened().days(owner, most=most)
+        try:
+            with self._in_store:
+                return self._opened().days(owner, most=most)
+        except _UNUSABLE:
+            log.exception("what was used on earlier days cannot be read")
+            return []
 
     def write(self) -> bool:
         """Write down what waits; False when that failed, and it waits on. May block."""

@@ -368,3 +368,38 @@ async def test_thoughts_between_tags_are_no_part_of_the_answer(flow: StartFlow) 
     assert "".join(told) == "Forty-two."
     _, whole = await at.answer("POST", "/v1/chat/completions", json=CHAT)
     assert whole["choices"][0]["message"]["content"] == "Forty-two."
+
+
+# --- asking for it --------------------------------------------------------------------------------
+
+
+async def test_a_key_is_told_what_it_used_and_what_is_left(flow: StartFlow) -> None:
+    keys = {"ann": {"key": "ann-key-0123456789"}}
+    budgets = Budgets(key=Budget(max_iterations=5), session=Budget(max_tokens=10**6))
+    at = await begin(flow, budgets=budgets, keys=keys)
+    headers = {"X-Hermes-Session-Id": "s1"}
+    enough = {**CHAT, "messages": [{"role": "user", "content": "It is enough."}]}
+    _, body = await at.answer("POST", "/v1/chat/completions", json=enough, headers=headers)
+    _, told = await at.answer("GET", "/v1/usage?days=7", headers=headers)
+    assert (told["object"], told["key"]) == ("usage", "default")
+    assert told["today"]["model_calls"] == told["total"]["model_calls"] == 1
+    assert told["total"]["total_tokens"] == body["usage"]["total_tokens"]
+    assert told["total"]["cost_usd"] == body["usage"]["cost_usd"]
+    assert told["days"] == [told["today"]]
+    session, key = told["budgets"]
+    assert (session["scope"], session["remaining"]) == (
+        "session",
+        10**6 - body["usage"]["total_tokens"],
+    )
+    assert key == {
+        "scope": "key",
+        "limit": "max_iterations",
+        "allowed": 5,
+        "used": 1,
+        "remaining": 4,
+    }
+    other = {"Authorization": "Bearer ann-key-0123456789"}
+    _, told = await at.answer("GET", "/v1/usage", headers=other)
+    assert (told["key"], told["total"]["model_calls"], told["days"]) == ("ann", 0, [])
+    status, refused = await at.answer("GET", "/v1/usage?days=0")
+    assert (status, refused["error"]["param"]) == (400, "days")

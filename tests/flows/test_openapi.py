@@ -61,6 +61,7 @@ async def _about(client: DescribedClient) -> None:
         await client.ask(name)
     for name in ("skills", "toolsets", "models"):
         assert (await client.ask(name))["object"] == "list"
+    assert (await client.ask("usage"))["object"] == "usage"
     await client.ask("model", model_id="hermes-agent")
     await client.ask("model", 404, model_id="some/other")
 

@@ -25,6 +25,7 @@ from hermes.wire.schemas import (
     sessions,
     stored_chats,
     stored_responses,
+    usage,
 )
 from hermes.wire.schemas.builders import Schema
 from hermes.wire.schemas.description import Description
@@ -50,6 +51,7 @@ SCHEMAS: Mapping[str, Schema] = {
     **memories.SCHEMAS,
     **mcp.SCHEMAS,
     **stored_chats.SCHEMAS,
+    **usage.SCHEMAS,
 }
 
 DESCRIPTIONS: Mapping[str, Description] = {
@@ -67,4 +69,5 @@ DESCRIPTIONS: Mapping[str, Description] = {
     **memories.DESCRIPTIONS,
     **mcp.DESCRIPTIONS,
     **stored_chats.DESCRIPTIONS,
+    **usage.DESCRIPTIONS,
 }
