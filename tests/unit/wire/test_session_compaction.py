@@ -113,7 +113,7 @@ def test_the_question_tells_everything_in_words() -> None:
     asked = question(HistorySummary(1, "Ann is here."), rows)
 
     assert asked.startswith("Summary of what came before:\nAnn is here.\n\nUser: Look\n[image]\n\n")
-    assert '\n\nAssistant: [calls look {"at": 1}]\n\nResult of look: seen\n\n' in asked
+    assert '\n\nAssistant: [calls look {"at": 1}]\n\nResult of look: <tool_output>\nseen\n' in asked
     assert asked.endswith("Write the summary only.")
     assert "came before" not in question(None, rows)
 
