@@ -23,7 +23,7 @@ from hermes.agent.desk import Desk
 from hermes.agent.equipment import BARE, Equipment
 from hermes.agent.loop import converse
 from hermes.agent.metering import count_call, tell_reopened
-from hermes.agent.prompt import system_prompt
+from hermes.agent.prompt import said_once, system_prompt
 from hermes.agent.recording import Recorder
 from hermes.agent.seams import AgentSeams, CallSeams
 from hermes.agent.stopping import StopSignal
@@ -50,7 +50,8 @@ from hermes.core.events import Event, ToolProgress
 from hermes.core.messages import Content, Message
 from hermes.core.ports import Transcript
 from hermes.core.run_link import RunLink
-from hermes.core.turn import TurnParameters, Usage
+from hermes.core.turn import TurnParameters
+from hermes.core.usage import NO_USAGE, Usage
 from hermes.providers.base import dialect_for
 from hermes.providers.caching import caching_for
 from hermes.providers.clients import HttpClients
@@ -163,7 +164,7 @@ class AIAgent(Cooperative):
         self.enabled_toolsets = None if enabled_toolsets is None else tuple(enabled_toolsets)
         self.session_id = session_id
         self.gateway_session_key = gateway_session_key
-        self.session_usage = Usage()
+        self.session_usage = NO_USAGE
         self.stream_delta_callback = stream_delta_callback
         self.reasoning_callback = reasoning_callback
         self.tool_start_callback = tool_start_callback
@@ -321,9 +322,7 @@ class AIAgent(Cooperative):
             ask=lambda api_kwargs: reply_from(self._api_call()(api_kwargs)),
             dialect=self._call_seams.dialect,
             model=lambda: self.model,
-            system_prompt=functools.cache(
-                lambda: system_prompt(briefing_of(self, registry, scope))
-            ),
+            system_prompt=said_once(lambda: system_prompt(briefing_of(self, registry, scope))),
             todos=plan_of(self, registry, scope).todos,
             reasoning_effort=self.parameters.reasoning_effort
             or reasoning_effort(self.reasoning_config),

@@ -130,9 +130,7 @@ class APIServerAdapter:
         self._session_db: Any = None
         self._uploads: UploadStore | None = None
         self._documents = Documents()
-        self._workshop = Workshop(
-            lambda: self._current_settings(), lambda: self._ensure_session_db()
-        )
+        self._workshop = Workshop(self._current_settings, lambda: self._ensure_session_db())
         self._opener = Opener()
         self._http = ServerClients()
         self._agent_threads = Threads("agent", config.extra.get("agent_threads", 1000))

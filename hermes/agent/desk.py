@@ -8,7 +8,7 @@ from dataclasses import replace
 from functools import cached_property
 
 from hermes.core.metrics import UNMETERED, Meter
-from hermes.core.turn import Usage
+from hermes.core.usage import NO_USAGE, Usage
 from hermes.providers.reply import ToolCall
 from hermes.tools.base import ToolContext
 from hermes.tools.errand import Errand
@@ -54,7 +54,7 @@ class Desk:
 
     def usage_beside(self) -> Usage:
         used, self._used = self._used, []
-        return sum(used, start=Usage())
+        return sum(used, start=NO_USAGE)
 
     @cached_property
     def _context(self) -> ToolContext:

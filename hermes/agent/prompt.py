@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import functools
 import platform
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from datetime import date
 from pathlib import Path
@@ -68,6 +68,18 @@ def prompt_parts_of(briefing: Briefing) -> list[Part]:
             caller,
         ]
     )
+
+
+def said_once(make: Callable[[], str]) -> Callable[[], str]:
+    """What `make` says, however often it is asked for: a prompt stays the same in its turn."""
+    said: list[str] = []
+
+    def say() -> str:
+        if not said:
+            said.append(make())
+        return said[0]
+
+    return say
 
 
 @functools.lru_cache(maxsize=_MOST_KEPT)

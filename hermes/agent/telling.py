@@ -17,8 +17,8 @@ def as_told(seams: AgentSeams, prompt: Prompt) -> Prompt:
     """
     if seams.parameters.is_plain:
         return prompt
-    return replace(
-        prompt,
-        system=with_plan(prompt.system, seams.todos(), prompt.messages),
-        messages=with_marks(prompt.messages),
-    )
+    system = with_plan(prompt.system, seams.todos(), prompt.messages)
+    messages = with_marks(prompt.messages)
+    if system is prompt.system and messages is prompt.messages:
+        return prompt  # as in most chats
+    return replace(prompt, system=system, messages=messages)

@@ -8,7 +8,8 @@ from dataclasses import dataclass, field, replace
 from hermes.agent.context import Telling
 from hermes.core.approvals import ApprovalRequest
 from hermes.core.messages import Message, settle_open_calls
-from hermes.core.turn import Failure, Outcome, TurnResult, Usage
+from hermes.core.turn import Failure, Outcome, TurnResult
+from hermes.core.usage import NO_USAGE, Usage
 from hermes.providers.reply import ToolCall
 
 
@@ -17,7 +18,7 @@ class TurnState:
     """What has happened so far."""
 
     messages: list[Message]
-    usage: Usage = field(default_factory=Usage)
+    usage: Usage = NO_USAGE
     api_calls: int = 0
     replies: int = 0
     """How often the model had answered before this agent took the turn up."""

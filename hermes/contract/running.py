@@ -20,7 +20,7 @@ from hermes.runs.turns import AgentRef, RunningTurns, interrupt
 Pair = tuple[dict[str, Any], dict[str, Any]]
 RunAgent = Callable[..., Awaitable[Pair]]
 
-_TOKENS = ("input_tokens", "output_tokens", "total_tokens")
+_TOKENS = frozenset({"input_tokens", "output_tokens", "total_tokens"})
 
 
 async def run_turn(
@@ -126,7 +126,7 @@ def _usage_of(agent: Any, result: Mapping[str, Any]) -> dict[str, Any]:
 
     An agent of another make may only know what it has used in all.
     """
-    if all(name in result for name in _TOKENS):
+    if result.keys() >= _TOKENS:
         return {name: result[name] for name in _TOKENS}
     return {
         "input_tokens": agent.session_prompt_tokens,

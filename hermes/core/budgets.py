@@ -20,7 +20,7 @@ class Budget:
 
     @property
     def is_unlimited(self) -> bool:
-        return not any(self.limits().values())
+        return not (self.max_cost_usd or self.max_tokens or self.max_iterations or self.max_seconds)
 
     def limits(self) -> dict[str, float]:
         """Those that are set, by name."""
@@ -33,6 +33,8 @@ class Budget:
 
     def lowered_by(self, other: Budget) -> Budget:
         """The lower limit of both, each on its own."""
+        if other is NO_BUDGET:  # as nearly always
+            return self
         mine, others = self.limits(), other.limits()
         lower = {name: min(mine.get(name, value), value) for name, value in others.items()}
         return Budget(**{**mine, **lower})  # type: ignore[arg-type]

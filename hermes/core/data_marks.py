@@ -29,8 +29,13 @@ def unmark(text: str, name: str = TOOL_OUTPUT) -> str:
     return _tags(name, r"\\").sub(r"<\1", text[len(begin) : len(text) - len(end)])
 
 
-def with_marks(messages: Sequence[Message]) -> list[Message]:
-    """The messages, each result of a tool with its marks."""
+def with_marks(messages: Sequence[Message]) -> Sequence[Message]:
+    """The messages, each result of a tool with its marks; the very same where there is none."""
+    for message in messages:
+        if message.get("role") == "tool":
+            break
+    else:
+        return messages
     return [
         {**message, "content": _marked(message.get("content"))}
         if message.get("role") == "tool"

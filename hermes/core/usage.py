@@ -28,6 +28,8 @@ class Usage:
     """Whether some of the tokens were estimated, because a provider did not count them."""
 
     def __add__(self, other: Usage) -> Usage:
+        if self is NO_USAGE:  # the first call of a turn, and mostly the only one
+            return other
         return Usage(
             input_tokens=self.input_tokens + other.input_tokens,
             output_tokens=self.output_tokens + other.output_tokens,
@@ -75,6 +77,10 @@ class Usage:
             **({"cache_write_tokens": written} if (written := self.cache_write_tokens) else {}),
             **self.extras,
         }
+
+
+NO_USAGE = Usage()
+"""What a sum begins with."""
 
 
 def _sum_of_known(one: float | None, other: float | None) -> float | None:

@@ -33,8 +33,10 @@ def worded_messages(prompt: Prompt) -> list[Message]:
 
 def _loop_begins(messages: Sequence[Message]) -> int:
     """Where the user spoke last: what came after it belongs to the answer that is being made."""
-    users = (at for at, message in enumerate(messages) if message.get("role") == "user")
-    return max(users, default=-1)
+    for at in range(len(messages) - 1, -1, -1):
+        if messages[at].get("role") == "user":
+            return at
+    return -1
 
 
 def _tool_message(message: Message) -> Message:

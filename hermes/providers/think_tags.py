@@ -38,6 +38,8 @@ class ThinkTags:
 
     def _outside(self) -> str:
         begun = self._held.lstrip()
+        if begun and begun[0] != "<":
+            return self._all()
         for opening in _OPENINGS:
             if begun.startswith(opening):
                 self._closing = opening.replace("<", "</")

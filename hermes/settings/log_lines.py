@@ -10,11 +10,12 @@ from collections.abc import Iterable
 from datetime import UTC, datetime
 from typing import Any
 
-from hermes.settings.redaction import MASK, mask, names_a_secret
+from hermes.settings.redaction import MASK, Mask, names_a_secret
 
 _OWN_FIELDS = frozenset(logging.makeLogRecord({}).__dict__) | {"message", "asctime", "taskName"}
 _hides = functools.lru_cache(maxsize=256)(names_a_secret)
 _PLAIN = re.compile(r"[^\s\"'=\\\x00-\x1f\x7f]+")
+_PLAIN_VALUES = (bool, int, float, type(None))
 _CONTROL = re.compile(r"[\x00-\x08\x0a-\x1f\x7f\x85\u2028\u2029]")
 
 
@@ -23,10 +24,10 @@ class LineFormatter(logging.Formatter):
 
     def __init__(self, secrets: Iterable[str] = ()) -> None:
         super().__init__()
-        self._secrets = frozenset(secrets)
+        self._mask = Mask(secrets).over
 
     def _message(self, record: logging.LogRecord) -> str:
-        return mask(record.getMessage(), self._secrets)
+        return self._mask(record.getMessage())
 
     def _fields(self, record: logging.LogRecord) -> dict[str, Any]:
         return {
@@ -36,9 +37,9 @@ class LineFormatter(logging.Formatter):
         }
 
     def _masked(self, value: object) -> Any:
-        if value is None or isinstance(value, bool | int | float):
-            return value
-        return mask(value if isinstance(value, str) else str(value), self._secrets)
+        if value.__class__ is str:  # as nearly always
+            return self._mask(value)
+        return value if isinstance(value, _PLAIN_VALUES) else self._mask(str(value))
 
     def _trace(self, record: logging.LogRecord) -> str:
         if not (record.exc_info or record.stack_info):
@@ -48,7 +49,7 @@ class LineFormatter(logging.Formatter):
             parts.append(self.formatException(record.exc_info))
         if record.stack_info:
             parts.append(self.formatStack(record.stack_info))
-        return mask("\n".join(parts), self._secrets)
+        return self._mask("\n".join(parts))
 
 
 class TextLines(LineFormatter):

@@ -308,8 +308,10 @@ class Settings:
 
     def budgets_of(self, owner: str) -> Budgets:
         """Those that hold for the key of this name."""
-        own = next((key.budgets for key in self.listener.keys if key.name == owner), NO_BUDGETS)
-        return self.budgets if own is NO_BUDGETS else own.over(self.budgets)
+        for key in self.listener.keys:
+            if key.name == owner and key.budgets is not NO_BUDGETS:
+                return key.budgets.over(self.budgets)
+        return self.budgets
 
     @property
     def summarizer(self) -> ProviderSettings | None:

@@ -17,13 +17,23 @@ _LOOKS_SECRET = re.compile(
 _SECRET_NAME = re.compile(r"(?i)(^|[_-])(key|apikey|token|secret|password|authorization|cookie)$")
 
 
+class Mask:
+    """Takes the given secrets out of text, and anything that looks like one."""
+
+    def __init__(self, secrets: Iterable[str] = ()) -> None:
+        # Longest first: a secret that contains another must not leave its rest behind.
+        known = sorted(secrets, key=len, reverse=True)
+        self._secrets = tuple(secret for secret in known if len(secret) >= SHORTEST_SECRET)
+
+    def over(self, text: str) -> str:
+        for secret in self._secrets:
+            text = text.replace(secret, MASK)
+        return _LOOKS_SECRET.sub(_masked, text)
+
+
 def mask(text: str, secrets: Iterable[str] = ()) -> str:
     """`text` without the given secrets and without anything that looks like one."""
-    # Longest first: a secret that contains another must not leave its rest behind.
-    for secret in sorted(secrets, key=len, reverse=True):
-        if len(secret) >= SHORTEST_SECRET:
-            text = text.replace(secret, MASK)
-    return _LOOKS_SECRET.sub(_masked, text)
+    return Mask(secrets).over(text)
 
 
 def _masked(found: re.Match[str]) -> str:

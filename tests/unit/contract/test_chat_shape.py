@@ -40,12 +40,18 @@ def test_a_reply_of_ours_comes_back_as_it_was(reply: Reply) -> None:
 
 @given(replies)
 def test_read_by_its_fields_alone_a_completion_says_the_same(reply: Reply) -> None:
-    """As after an embedder's copy: what the chat wire has no place for is gone, the rest equal."""
+    """As after an embedder's copy: what the chat wire has no place for is gone, the rest equal.
+
+    Thoughts that led to calls are to be told again, as this wire wants them.
+    """
     completion = completion_from(reply)
     del completion.hermes_reply
     asks_for_tools = bool(reply.tool_calls) and reply.finish_reason == "stop"
     finish_reason = "tool_calls" if asks_for_tools else reply.finish_reason
-    expected = replace(reply, error=None, replay=None, finish_reason=finish_reason)
+    thoughts = [{"type": "reasoning_content", "text": reply.reasoning}]
+    has_led_to_calls = bool(reply.reasoning and reply.tool_calls)
+    replay = {"api_mode": "chat_completions", "items": thoughts} if has_led_to_calls else None
+    expected = replace(reply, error=None, replay=replay, finish_reason=finish_reason)
     assert reply_from(completion) == expected
 
 
