@@ -7,7 +7,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
 
-from hermes.core.budgets import NO_BUDGETS, Budgets, BudgetScope
+from hermes.core.budgets import NO_BUDGET, NO_BUDGETS, Budget, Budgets, BudgetScope
 from hermes.core.errors import BudgetExhausted
 from hermes.core.ledger import (
     NOTHING_SPENT,
@@ -42,11 +42,12 @@ class Accounting:
         owner = parameters.owner
         lasting = session_id if parameters.persist else None
         budgets = self.budgets(owner)
-        own = budgets.request.lowered_by(parameters.budget)
-        limits = [] if own.is_unlimited else [Limit(scope=BudgetScope.REQUEST, budget=own)]
+        limits: list[Limit] = []
+        if budgets is not NO_BUDGETS or parameters.budget is not NO_BUDGET:
+            limits = self._limits(budgets, parameters.budget, owner, lasting)
         resumption = parameters.resumption
         return Allowance(
-            [*limits, *self._lasting_limits(budgets, owner, lasting)],
+            limits,
             ledger=self.ledger,
             owner=owner,
             session_id=lasting,
@@ -54,6 +55,13 @@ class Accounting:
             if resumption is None
             else spent_before(resumption.usage, calls=resumption.calls, seconds=resumption.seconds),
         )
+
+    def _limits(
+        self, budgets: Budgets, asked: Budget, owner: str, session_id: str | None
+    ) -> list[Limit]:
+        own = budgets.request.lowered_by(asked)
+        of_request = [] if own.is_unlimited else [Limit(scope=BudgetScope.REQUEST, budget=own)]
+        return [*of_request, *self._lasting_limits(budgets, owner, session_id)]
 
     async def refuse_spent(self, owner: str, session_id: str | None, threads: Threads) -> None:
         """Raises `BudgetExhausted` when there is nothing left to begin a turn with."""
