@@ -99,6 +99,7 @@ class Runs:
             turnstile=self._turnstile,
             run_turn=run_turn,
             max_seconds=settings.max_seconds,
+            is_closing=is_closing,
             is_resumed_later=lambda: is_closing() and settings.recovery == "resume",
         )
         self._live: dict[str, LiveRun] = {}

@@ -74,6 +74,8 @@ class Supervisor:
     turnstile: Turnstile
     run_turn: RunTurn
     max_seconds: float
+    is_closing: Callable[[], bool]
+    """Whether nothing is to be begun any more."""
     is_resumed_later: Callable[[], bool]
     """Whether what is interrupted now is left for the next process to go on with."""
 
@@ -125,6 +127,10 @@ class Supervisor:
         live = leg.live
         while True:
             await self._enter(leg)
+            if self.is_closing():
+                # Whoever was before it has just been stopped; it stays queued for the next process.
+                live.has_failed(shutting_down())
+                return None
             run = await self.in_store(
                 lambda store: store.take_up(live.id, from_status=leg.from_status)
             )

@@ -87,9 +87,13 @@ class RunningTurns:
             if not self._agents:
                 self._all_done.set()
 
+    def refuse_new(self) -> None:
+        """From now on no turn begins."""
+        self.is_draining = True
+
     async def drain(self, grace: float, stop_within: float = 5.0) -> None:
         """Refuse new turns, give running ones `grace` seconds, then interrupt the rest."""
-        self.is_draining = True
+        self.refuse_new()
         if not await self._idle_within(grace):
             self.hurry()
             await self._idle_within(stop_within)

@@ -113,5 +113,6 @@ async def _drain(service: Service) -> None:
     # The second signal does not wait for anybody; whoever reads "draining" may send it.
     for number in SIGNALS:
         asyncio.get_running_loop().add_signal_handler(number, service.running.hurry)
+    service.running.refuse_new()  # before anybody reads that it is so
     await service.report("draining", len(service.running))
     await service.running.drain(service.listener.drain_seconds)
