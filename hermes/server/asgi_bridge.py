@@ -19,6 +19,14 @@ _OURS = frozenset({"connection", "transfer-encoding", "date", "server"})
 """Headers that the server of the connection writes itself."""
 
 
+class PlainRefusal(Exception):
+    """The application refused in words that are not JSON, or in none."""
+
+    def __init__(self, status: int, words: str) -> None:
+        super().__init__(words)
+        self.status = status
+
+
 async def answer_with(
     app: AsgiApp,
     request: web.Request,
@@ -29,7 +37,8 @@ async def answer_with(
 ) -> web.StreamResponse:
     """`scope` and `headers` are added to the request and to the answer.
 
-    A client that leaves is told to the application, which gets a moment to end.
+    A client that leaves is told to the application, which gets a moment to end. Raises
+    `PlainRefusal`.
     """
     exchange = _Exchange(request, body, headers)
     answering = asyncio.ensure_future(
@@ -43,6 +52,8 @@ async def answer_with(
         raise
     finally:
         answering.cancel()
+    if exchange.refused is not None:
+        raise PlainRefusal(exchange.refused, exchange.words.decode(errors="replace"))
     return exchange.response
 
 
@@ -53,6 +64,9 @@ class _Exchange:
         self._headers = headers
         self.gone = asyncio.Event()
         self.response: web.StreamResponse = web.Response(status=500)
+        self.refused: int | None = None
+        """The status of a refusal that is not JSON, which is not passed on."""
+        self.words = b""
 
     async def receive(self) -> Message:
         body, self._body = self._body, None
@@ -69,6 +83,9 @@ class _Exchange:
 
     async def _passed_on(self, message: Message) -> None:
         if message["type"] == "http.response.start":
+            if message["status"] >= 400 and not _is_json(message):
+                self.refused = message["status"]
+                return
             self.response = web.StreamResponse(status=message["status"])
             for name, value in message.get("headers", ()):
                 if name.decode("latin-1").lower() not in _OURS:
@@ -76,10 +93,20 @@ class _Exchange:
             self.response.headers.update(self._headers)
             await self.response.prepare(self._request)
             return
+        if self.refused is not None:
+            self.words += message.get("body", b"")
+            return
         if message.get("body"):
             await self.response.write(message["body"])
         if not message.get("more_body"):
             await self.response.write_eof()
+
+
+def _is_json(start: Message) -> bool:
+    return any(
+        name.lower() == b"content-type" and value.startswith(b"application/json")
+        for name, value in start.get("headers", ())
+    )
 
 
 def _scope(request: web.Request) -> dict[str, Any]:

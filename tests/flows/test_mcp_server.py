@@ -307,3 +307,17 @@ async def test_a_process_that_cannot_speak_for_anybody_says_why(
     assert out == b""
     assert words in err
     assert b"Traceback" not in err
+
+
+async def test_refusals_that_the_protocol_has_no_words_for_are_in_the_envelope(
+    flow: StartFlow,
+) -> None:
+    served = await flow([])
+    headers = {"Mcp-Protocol-Version": ""}
+    for method in ("GET", "DELETE"):
+        status, refusal = await served.answer(method, "/mcp", headers=headers)
+        assert (status, refusal["error"]["code"]) == (405, "method_not_allowed")
+    typed = {"Content-Type": "nonsense", "Accept": "application/json, text/event-stream"}
+    status, refusal = await served.answer("POST", "/mcp", data=b"{}", headers=typed)
+    assert status == 400
+    assert refusal["error"]["message"]
