@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-import random
 from dataclasses import dataclass
+from random import SystemRandom
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -25,5 +25,6 @@ class Patience:
         if retry_after is not None:
             return retry_after if retry_after <= longest else None
         # Jitter: those who failed together must not all come back together.
-        jitter = random.uniform(0.75, 1.25)  # noqa: S311
+        # Not the generator that everybody shares: it is not ours to move on, from any thread.
+        jitter = SystemRandom().uniform(0.75, 1.25)
         return min(self.first_wait * 2.0 ** (attempt - 1) * jitter, longest)

@@ -7,12 +7,12 @@ from __future__ import annotations
 
 import asyncio
 import logging
-import random
 import time
 from collections.abc import Callable
 from contextlib import AbstractAsyncContextManager, suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
+from random import SystemRandom
 from typing import TYPE_CHECKING
 
 from hermes.core.remote_tools import (
@@ -178,7 +178,7 @@ class ServerLink:
         self._is_wanted.clear()
         longest = min(self._wiring.first_pause * 2.0 ** (self._failures - 1), LONGEST_PAUSE)
         # Not all at once after a network outage; no cryptography needed.
-        jitter = random.uniform(0.5, 1.0)  # noqa: S311
+        jitter = SystemRandom().uniform(0.5, 1.0)
         await asyncio.sleep(self._wiring.first_pause * jitter)
         with suppress(TimeoutError):
             async with asyncio.timeout((longest - self._wiring.first_pause) * jitter):
