@@ -12,6 +12,9 @@ from hermes.settings import paths, provider_choice
 from hermes.settings.aliases import alias_holds_key, read_aliases
 from hermes.settings.approval_rules import read_rules, rules_for_nobody
 from hermes.settings.budget_options import PRICES, SCOPES, read_prices
+from hermes.settings.cli_agents import AGENTS, agents_hold_keys, read_agents, with_served
+from hermes.settings.cli_options import CLI_OPTIONS
+from hermes.settings.cli_settings import CliSettings
 from hermes.settings.config_yaml import PREFIX, ConfigFile
 from hermes.settings.context_options import ContextSettings
 from hermes.settings.fallbacks import fallback_holds_key, read_fallbacks
@@ -79,6 +82,11 @@ _WEB = (
 _RUNS = tuple(option.name.removeprefix("runs.") for option in RUN_OPTIONS)
 _RECEIPTS = tuple(option.name.removeprefix("receipts.") for option in RECEIPT_OPTIONS)
 _TOOLS = tuple(option.name.removeprefix("tools.") for option in TOOL_OPTIONS)
+_CLI = tuple(
+    option.name.removeprefix("cli.")
+    for option in CLI_OPTIONS
+    if option.name not in ("cli.agents", "cli.serve")
+)
 _KEYS_IN_FILE = (
     "api_key",
     "api_keys",
@@ -109,6 +117,7 @@ class Assembly:
         self._models = read_aliases(config, self._first, environ)
         self._rules = read_rules(config)
         self._mcp = read_servers(config.value(SERVERS), environ, home)
+        self._cli_agents = read_agents(config.value(AGENTS), environ, home)
         self._keys = read_keys(config.value(KEYS), environ, PREFIX + KEYS)
 
     def settings(self) -> Settings:
@@ -125,6 +134,7 @@ class Assembly:
             receipts=ReceiptSettings(**self._values("receipts", _RECEIPTS)),
             context=self._context(),
             mcp=self._mcp,
+            cli=self._cli(),
             memory=MemorySettings(**self._values("memory", ("enabled", "max_characters"))),
             runs=RunSettings(**self._values("runs", _RUNS)),
             tools=ToolSettings(**self._values("tools", _TOOLS)),
@@ -165,6 +175,17 @@ class Assembly:
             workspace=_workspace(self._found.get("agent.workspace"), self._home),
             **self._values("agent", _AGENT),
         )
+
+    def _cli(self) -> CliSettings:
+        values, agents = self._values("cli", _CLI), self._cli_agents
+        served = self._found.get("cli.serve")
+        if served is not None:
+            agents, values["default"] = with_served(agents, served.value)
+        settings = CliSettings(agents=agents, **values)
+        if settings.default is not None and settings.agent(settings.default) is None:
+            names = ", ".join(agent.name for agent in agents) or "a name from `cli.agents`"
+            raise SettingsError(PREFIX + "cli.default", settings.default, names)
+        return settings
 
     def _context(self) -> ContextSettings:
         found = self._found.get("context.summary_model")
@@ -222,4 +243,5 @@ def _holds_a_key(config: ConfigFile) -> bool:
         or alias_holds_key(config)
         or fallback_holds_key(config)
         or servers_hold_secrets(config.value(SERVERS))
+        or agents_hold_keys(config.value(AGENTS))
     )

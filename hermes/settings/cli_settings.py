@@ -93,7 +93,7 @@ class CliAgentSettings:
     base_url: str | None = None
     """Where its provider is; None: where the CLI itself thinks it is."""
     api_key: str = field(default="", repr=False)
-    relay: Literal["auto", "on", "off"] = "auto"
+    relay: Literal["auto", "always", "never"] = "auto"
     """Whether it reaches its provider through the gateway, with a key that dies with the job.
     `auto`: where the gateway has a key for it."""
     login: bool = True

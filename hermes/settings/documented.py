@@ -36,6 +36,7 @@ DOCUMENTED: tuple[SettingDoc, ...] = (
     *(
         SettingDoc(option.config, option.env, option.default, option.sentence)
         for option in OPTIONS.values()
+        if option.config or option.env
     ),
     *_ENVIRONMENT_ONLY,
 )

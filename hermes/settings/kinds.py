@@ -7,6 +7,7 @@ is not allowed; `read_as` turns the refusal into an error that names the setting
 from __future__ import annotations
 
 import re
+import shlex
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from enum import Enum
@@ -171,6 +172,13 @@ def _arguments(value: object) -> tuple[str, ...]:
     return tuple(_scalar(part) for part in value)
 
 
+def _command(value: object) -> tuple[str, ...]:
+    words = tuple(shlex.split(_line(value))) if isinstance(value, str) else _arguments(value)
+    if not words or not words[0].strip():
+        raise ValueError
+    return words
+
+
 def _section(value: object) -> Mapping[object, object]:
     if not isinstance(value, Mapping):
         raise ValueError
@@ -268,6 +276,7 @@ HEADER_HOLDERS = Kind(
 )
 VALUES = Kind("a section of variable names with text values", _values, is_secret=True)
 ARGUMENTS = Kind("a list of texts", _arguments, is_secret=True)
+COMMAND = Kind("a command line, as text or as a list of its words", _command, is_secret=True)
 PATTERNS = Kind(
     "names or patterns such as read_*, as a list or separated by commas", _list_of(_line)
 )

@@ -17,6 +17,7 @@ from hermes.core.errors import SettingsError
 from hermes.settings import layers
 from hermes.settings.aliases import alias_holders
 from hermes.settings.assembly import Assembly
+from hermes.settings.cli_agents import AGENTS, agent_key_holders
 from hermes.settings.config_yaml import ConfigFile, read_config
 from hermes.settings.documented import DOCUMENTED
 from hermes.settings.fallbacks import fallback_holders
@@ -134,6 +135,7 @@ def _holders(settings: Settings) -> set[str]:
     found = (config.value(OPTIONS[name].config) for name in HOLDERS)
     named = {variable for value in found for variable in named_variables(value)}
     listed = key_holders(config.value(KEYS)) | server_holders(config.value(SERVERS))
+    listed |= agent_key_holders(config.value(AGENTS))
     return named | alias_holders(config) | fallback_holders(config) | listed
 
 

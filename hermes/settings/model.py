@@ -15,6 +15,7 @@ from typing import Any, Literal
 from hermes.core.budgets import NO_BUDGETS, Budgets
 from hermes.core.prices import PriceRules
 from hermes.core.runs import CANCEL, Disconnect, RunRetention, WhenBusy
+from hermes.settings.cli_settings import CliSettings
 from hermes.settings.context_options import ContextSettings
 from hermes.settings.mcp_settings import McpSettings
 from hermes.settings.receipt_options import ReceiptSettings
@@ -291,6 +292,7 @@ class Settings:
     receipts: ReceiptSettings = field(default_factory=ReceiptSettings)
     context: ContextSettings = field(default_factory=ContextSettings)
     mcp: McpSettings = field(default_factory=McpSettings)
+    cli: CliSettings = field(default_factory=CliSettings)
     tools: ToolSettings = field(default_factory=ToolSettings)
     budgets: Budgets = NO_BUDGETS
     """For everybody; a key's own limits take the place of these."""
@@ -325,4 +327,6 @@ class Settings:
         others = [alias.provider for alias in self.models.values()]
         asked = [self.agent.provider, *self.agent.fallbacks, *others]
         found = (provider.secrets for provider in asked)
-        return self.listener.secrets.union(self.web.secrets, self.mcp.secrets, *found)
+        return self.listener.secrets.union(
+            self.web.secrets, self.mcp.secrets, self.cli.secrets, *found
+        )

@@ -7,6 +7,7 @@ from types import MappingProxyType
 
 from hermes.settings import kinds
 from hermes.settings.budget_options import BUDGET_OPTIONS
+from hermes.settings.cli_options import CLI_OPTIONS
 from hermes.settings.context_options import CONTEXT_OPTIONS
 from hermes.settings.mcp_options import MCP_OPTIONS
 from hermes.settings.memory_options import MEMORY_OPTIONS, PROMPT_OPTIONS
@@ -306,6 +307,7 @@ OPTIONS: Mapping[str, Option] = MappingProxyType(
         + _ATTACHMENTS
         + CONTEXT_OPTIONS
         + WEB_OPTIONS
+        + CLI_OPTIONS
         + MCP_OPTIONS
         + PROMPT_OPTIONS
         + MEMORY_OPTIONS
