@@ -22,6 +22,7 @@ from gateway import status
 from gateway.config import Platform, PlatformConfig
 from gateway.platforms.base import SendResult
 from hermes.agent.clients import ServerClients
+from hermes.backends.hosting.job_tokens import JobTokens
 from hermes.contract.configuration import agent_keywords, alias_of, owner_of, shown_model_name
 from hermes.contract.equipping import Workshop
 from hermes.contract.opening import Opener, close_all
@@ -136,6 +137,7 @@ class APIServerAdapter:
         self._agent_threads = Threads("agent", config.extra.get("agent_threads", 1000))
         self._storage = Threads("storage", STORAGE_THREADS)
         self.running = RunningTurns()
+        self.job_tokens = JobTokens()
         self._run_settings = config.extra.get("runs", RunSettings())
         self._gate = Gate(
             self._run_settings.max_concurrent,
@@ -506,6 +508,7 @@ class APIServerAdapter:
             meter=self._workshop.equipment.meter,
             metrics=self._workshop.metrics,
             provider_report=self._workshop.provider_report,
+            job_tokens=self.job_tokens,
         )
 
     async def _write_chat(self, request: web.Request, stream: ChatStream) -> web.StreamResponse:

@@ -243,10 +243,11 @@ def _count(usage: Any, into: ReplyBuilder) -> None:
         return
     before = into.raw_usage if isinstance(into.raw_usage, dict) else {}
     raw = {**before, **seen}
-    into.count(_usage(raw), raw)
+    into.count(usage_of(raw), raw)
 
 
-def _usage(raw: dict[str, Any]) -> Usage:
+def usage_of(raw: dict[str, Any]) -> Usage:
+    """What one call used, as the provider counts it."""
     cached = count_field(raw, "cache_read_input_tokens")
     written = count_field(raw, "cache_creation_input_tokens")
     input_tokens = count_field(raw, "input_tokens") + cached + written

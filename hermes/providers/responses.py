@@ -112,7 +112,7 @@ class Responses:
         into.name_model(text_field(final, "model"))
         usage = field(final, "usage")
         if usage:
-            into.count(_usage(usage), usage)
+            into.count(usage_of(usage), usage)
         _read_status(final, into)
 
     def read_whole(self, response: Any, into: ReplyBuilder) -> None:
@@ -232,7 +232,8 @@ def _failure(event: Any) -> ProviderError:
     return error_from_event({"error": error})
 
 
-def _usage(usage: Any) -> Usage:
+def usage_of(usage: Any) -> Usage:
+    """What one call used, as the provider counts it."""
     input_tokens = count_field(usage, "input_tokens")
     output_tokens = count_field(usage, "output_tokens")
     read = field(usage, "input_tokens_details")

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
+from hermes.backends.hosting.job_tokens import RelayDialect
 from hermes.server.dispatch import Handler
 
 
@@ -18,6 +19,8 @@ class Route:
     """Answered without a key."""
     is_served: bool = True
     """False for a name that clients look for and this version does not serve."""
+    relays: RelayDialect | None = None
+    """What the jobs of CLI agents speak here, with tokens of their own, to be passed on."""
 
     @property
     def readable_path(self) -> str:

@@ -12,6 +12,7 @@ from typing import Any
 
 from aiohttp import web
 
+from hermes.backends.hosting.job_tokens import JobTokens
 from hermes.core.memories import Memories
 from hermes.core.messages import Content, Message
 from hermes.core.metrics import UNMETERED, Meter
@@ -31,6 +32,7 @@ from hermes.runs.turns import LiveTurn, RunTurn
 from hermes.server.auth import Caller
 from hermes.server.idempotency import IdempotencyCache
 from hermes.server.mcp_endpoint import McpEndpoint
+from hermes.server.relay_upstream import Upstreams
 from hermes.settings.model import ListenerSettings, RunSettings, SessionSettings
 from hermes.wire.chat import ChatHead
 from hermes.wire.responses import ResponseHead
@@ -160,3 +162,7 @@ class Seams:
     """The sessions whose history is being summarised now. Touched on the event loop only."""
     memories: Callable[[], Memories | None] = lambda: None
     """What the agent remembers; its calls may block."""
+    job_tokens: JobTokens = field(default_factory=JobTokens)
+    """With which the jobs of CLI agents reach their providers through the gateway."""
+    upstreams: Upstreams = field(default_factory=Upstreams)
+    """The connections to these providers."""

@@ -17,6 +17,7 @@ from hermes.wire.schemas import (
     messages,
     models,
     receipts,
+    relay,
     response_items,
     response_request,
     responses,
@@ -69,5 +70,6 @@ DESCRIPTIONS: Mapping[str, Description] = {
     **memories.DESCRIPTIONS,
     **mcp.DESCRIPTIONS,
     **stored_chats.DESCRIPTIONS,
+    **relay.DESCRIPTIONS,
     **usage.DESCRIPTIONS,
 }
