@@ -13,9 +13,9 @@ from contextlib import suppress
 from pathlib import Path
 
 from hermes.core.ids import new_id
+from hermes.private_files import create_file
 from hermes.settings.tool_settings import ToolSettings
 from hermes.tools.output import cap
-from hermes.tools.writing import create_file
 
 LARGEST = 5_000_000
 """Characters of one output that are kept; of a longer one, its beginning and its end."""

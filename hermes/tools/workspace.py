@@ -6,8 +6,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from hermes.core.errors import SettingsError
+from hermes.private_files import create_folders
 from hermes.tools.problem import ToolProblem
-from hermes.tools.writing import create_folders
 
 
 @dataclass(frozen=True, slots=True)

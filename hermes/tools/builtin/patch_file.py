@@ -6,6 +6,7 @@ import difflib
 from collections.abc import Sequence
 from typing import Annotated
 
+from hermes.private_files import replace_file
 from hermes.tools.base import ToolContext, ToolProblem, tool
 from hermes.tools.edits import Lines, replaced, unified_diff
 from hermes.tools.matching import MOST_PLACES, Match, find_exact, find_meant
@@ -13,7 +14,6 @@ from hermes.tools.output import one_line, size_text
 from hermes.tools.problem import explained
 from hermes.tools.reading import open_text
 from hermes.tools.tracking import tracked_file
-from hermes.tools.writing import replace_file
 
 _LARGEST = 10_000_000
 _LISTED = 20

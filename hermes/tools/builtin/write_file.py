@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import Annotated
 
+from hermes.private_files import create_folders, replace_file
 from hermes.tools.base import ToolContext, ToolProblem, tool
 from hermes.tools.problem import explained
 from hermes.tools.tracking import tracked_file
-from hermes.tools.writing import create_folders, replace_file
 
 
 @tool(toolset="files", preview=lambda arguments: str(arguments.get("path", "")))

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from hermes.tools.writing import create_folders, replace_file
+from hermes.private_files import create_folders, replace_file
 
 
 def mode(path: Path) -> int:
