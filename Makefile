@@ -4,8 +4,9 @@ VENV := .venv
 BIN := $(VENV)/bin
 CLIENTS := .venv-clients
 NODE_CLIENTS := tests/clients/node
+CLI_AGENTS := tests/cli
 
-.PHONY: install serve test test-faults test-clients check bench shape clean
+.PHONY: install serve test test-faults test-clients test-cli check bench shape clean
 .DEFAULT_GOAL := help
 
 help: ## Show what can be made
@@ -49,6 +50,19 @@ $(NODE_CLIENTS)/node_modules/.installed: $(NODE_CLIENTS)/package.json
 test-clients: $(CLIENTS)/.installed $(NODE_CLIENTS)/node_modules/.installed ## Install the newest clients, run each against a gateway, write docs/clients/compatibility.md
 	@$(CLIENTS)/bin/python -m pytest -c tests/clients/pytest.ini --rootdir . tests/clients --table docs/clients/compatibility.md $(ARGS)
 
+# Whether npm may run install scripts depends on where it runs; the one that is needed is run by name.
+$(CLI_AGENTS)/node_modules/.installed: $(CLI_AGENTS)/package.json
+	@cd $(CLI_AGENTS) && npm install --ignore-scripts --no-package-lock --no-audit --no-fund --loglevel=error
+	@cd $(CLI_AGENTS)/node_modules && node @anthropic-ai/claude-code/install.cjs \
+		&& .bin/claude --version && .bin/codex --version
+	@touch $@
+
+test-cli: $(VENV)/.dev ## Install Claude Code and Codex into tests/cli, and run them behind a gateway
+	@if command -v npm >/dev/null; then \
+		$(MAKE) --no-print-directory $(CLI_AGENTS)/node_modules/.installed \
+			&& $(BIN)/python -m pytest $(CLI_AGENTS) $(ARGS); \
+	else echo "No npm: the CLI agents are not tried."; fi
+
 check: $(VENV)/.dev ## Lint, format, types and import layers
 	@$(BIN)/ruff check .
 	@$(BIN)/ruff format --check .
@@ -62,4 +76,4 @@ shape: $(VENV)/.dev ## Print the longest files and functions and the import laye
 	@$(BIN)/python tests/house/shape.py
 
 clean: ## Remove the virtual environments and caches
-	@rm -rf $(VENV) $(CLIENTS) $(NODE_CLIENTS)/node_modules .mypy_cache .ruff_cache .pytest_cache .hypothesis build *.egg-info
+	@rm -rf $(VENV) $(CLIENTS) $(NODE_CLIENTS)/node_modules $(CLI_AGENTS)/node_modules .mypy_cache .ruff_cache .pytest_cache .hypothesis build *.egg-info

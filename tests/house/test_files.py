@@ -8,7 +8,16 @@ import subprocess
 
 from tests.house.sources import ROOT, name_of, own_files, parse, python_files
 
-_PROMISED_TARGETS = {"install", "serve", "test", "test-clients", "check", "bench", "shape"}
+_PROMISED_TARGETS = {
+    "install",
+    "serve",
+    "test",
+    "test-clients",
+    "test-cli",
+    "check",
+    "bench",
+    "shape",
+}
 
 # Put together from pieces, so that this file does not contain what it looks for.
 _FOREIGN = re.compile(
