@@ -1,131 +1,170 @@
-"""Brings a workspace up to date with its upstream: fetch, then fast-forward or leave it alone.
+"""Runs git in somebody's repository: no questions, no programs of the repository, bounded time.
 
-Local work is never lost, and a remote that cannot be reached is a report, not an error.
+One call at a time; what calls are made in which order is decided in `workspaces`.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from enum import Enum
 from pathlib import Path
 
 from hermes.backends import environment
-from hermes.backends.errors import CommandFailed, CommandMissing
+from hermes.backends.errors import CommandFailed, CommandMissing, TimedOut
+from hermes.backends.git_guards import VARIABLES, Pair, as_variables, guards, read_entries
 from hermes.backends.process import Command, Completed, run
+from hermes.core.errors import HermesError
 
-LOCAL_SECONDS = 30.0
-FETCH_SECONDS = 60.0
+DETAIL_LIMIT = 1000
 
-SETTINGS = (
-    # What a repository says about itself must not run programs here.
-    "core.hooksPath=/dev/null",
-    "core.fsmonitor=false",
-    "protocol.ext.allow=never",
-    # Housekeeping would go on in the background after we are done.
-    "gc.auto=0",
-    "maintenance.auto=false",
+
+class Trouble(Enum):
+    """Why git could not do something."""
+
+    MISSING = "missing"
+    """There is no git, or no such folder."""
+    UNAUTHORIZED = "unauthorized"
+    UNREACHABLE = "unreachable"
+    REJECTED = "rejected"
+    """The other side has something else under that name, or does not want it."""
+    LOCKED = "locked"
+    """Another git is at work, or left its lock behind."""
+    TIMED_OUT = "timed_out"
+    FAILED = "failed"
+
+
+class GitFailed(HermesError):
+    """Git could not do what was asked; `detail` is its own message, for people."""
+
+    def __init__(self, trouble: Trouble, detail: str) -> None:
+        super().__init__(f"{trouble.value}: {detail}")
+        self.trouble = trouble
+        self.detail = detail
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class GitTimes:
+    """How long a step may take, in seconds."""
+
+    local: float = 30.0
+    fetch: float = 60.0
+    copy: float = 300.0
+    """To make a copy, or to look through one."""
+    push: float = 120.0
+
+
+_SIGNS = (
+    (Trouble.LOCKED, r"\.lock': File exists|cannot lock ref|Unable to create .*\.lock"),
+    (Trouble.REJECTED, r"\[rejected\]|\[remote rejected\]|non-fast-forward"),
+    (
+        Trouble.UNAUTHORIZED,
+        r"could not read (Username|Password)|Authentication failed|Permission denied"
+        r"|Host key verification failed|returned error: 40[13]",
+    ),
+    (
+        Trouble.UNREACHABLE,
+        r"Could not read from remote|does not appear to be a git repository|unable to access"
+        r"|Could not resolve|unable to look up|Connection (refused|timed out|reset)"
+        r"|transport '.*' not allowed",
+    ),
 )
 
 
-class SyncStatus(Enum):
-    """What a sync found or did."""
-
-    NOT_A_REPOSITORY = "not a repository"
-    NO_UPSTREAM = "no upstream"
-    UP_TO_DATE = "up to date"
-    FAST_FORWARDED = "fast-forwarded"
-    DIVERGED = "diverged"
-    """Both sides have commits of their own; somebody has to merge them."""
-    UNREACHABLE = "unreachable"
-    """The fetch failed; the workspace may be behind."""
-    DIRTY = "dirty"
-    """Upstream has news, but local changes stand in the way."""
+def trouble_of(message: str) -> Trouble:
+    """What git's English message means."""
+    return next((trouble for trouble, sign in _SIGNS if re.search(sign, message)), Trouble.FAILED)
 
 
-@dataclass(frozen=True, slots=True)
-class SyncReport:
-    """The outcome of one sync; `detail` is git's own message where it gave one."""
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Repository:
+    """A folder to call git in. Made by `open_repository`."""
 
-    status: SyncStatus
-    detail: str = ""
+    folder: Path
+    environment: Mapping[str, str] = field(repr=False)
+    times: GitTimes
 
-    @property
-    def is_stale(self) -> bool:
-        """Whether the workspace may lack something its upstream has."""
-        return self.status in (SyncStatus.DIVERGED, SyncStatus.UNREACHABLE, SyncStatus.DIRTY)
+    def looking_at(self, **variables: Path) -> Repository:
+        """The same with other folders or files of git's, given as `GIT_…` variables."""
+        extra = {name: str(path) for name, path in variables.items()}
+        return replace(self, environment={**self.environment, **extra})
 
-
-@dataclass(frozen=True, slots=True)
-class _Repository:
-    workspace: Path
-    environment: Mapping[str, str]
-
-    async def git(self, *arguments: str, seconds: float = LOCAL_SECONDS) -> Completed:
-        settings = [word for setting in SETTINGS for word in ("-c", setting)]
-        return await run(
-            Command(
-                argv=("git", *settings, *arguments),
-                cwd=self.workspace,
-                environment=self.environment,
-                timeout_seconds=seconds,
-            )
+    async def call(
+        self, *arguments: str, seconds: float | None = None, stdin: bytes | None = None
+    ) -> Completed:
+        """Whatever git answers, also if it fails. Raises `GitFailed` if it does not answer."""
+        command = Command(
+            argv=("git", *arguments),
+            cwd=self.folder,
+            environment=self.environment,
+            timeout_seconds=self.times.local if seconds is None else seconds,
+            stdin=stdin,
         )
+        try:
+            return await run(command)
+        except CommandMissing as error:
+            detail = f"git is not installed, or there is no folder {self.folder}"
+            raise GitFailed(Trouble.MISSING, detail) from error
+        except TimedOut as error:
+            raise GitFailed(Trouble.TIMED_OUT, f"{arguments[0]}: {error}") from error
+        except CommandFailed as error:
+            raise GitFailed(Trouble.FAILED, str(error)) from error
+
+    async def do(
+        self, *arguments: str, seconds: float | None = None, stdin: bytes | None = None
+    ) -> str:
+        """What git prints. Raises `GitFailed` unless it did as it was told."""
+        done = await self.call(*arguments, seconds=seconds, stdin=stdin)
+        if done.returncode != 0:
+            raise failure_of(done)
+        return text_of(done)
+
+    async def ask(self, *arguments: str) -> str | None:
+        """What git prints; None if it says no. Raises `GitFailed` if it does not answer."""
+        done = await self.call(*arguments)
+        return text_of(done) if done.returncode == 0 else None
+
+    async def commit_at(self, name: str) -> str | None:
+        """The id of the commit of that name, if there is one."""
+        return await self.ask("rev-parse", "--verify", "--quiet", f"{name}^{{commit}}")
+
+    async def main_remote(self) -> str | None:
+        """`origin`, or the only one there is."""
+        remotes = (await self.do("remote")).splitlines()
+        if "origin" in remotes:
+            return "origin"
+        return remotes[0] if len(remotes) == 1 else None
 
 
-async def sync(workspace: Path, environ: Mapping[str, str]) -> SyncReport:
-    """Fetch and fast-forward `workspace`. Raises `CommandFailed` only if local work hangs."""
-    repository = _Repository(workspace, environment.for_git(environ, workspace))
-    hindrance = await _hindrance(repository) or await _fetch_problem(repository)
-    if hindrance is not None:
-        return hindrance
-    counts = await repository.git("rev-list", "--left-right", "--count", "HEAD...@{upstream}")
-    if counts.returncode != 0:
-        return SyncReport(SyncStatus.NO_UPSTREAM, counts.stderr.strip())
-    ahead, behind = map(int, counts.stdout.split())
-    if not behind:
-        return SyncReport(SyncStatus.UP_TO_DATE)
-    if ahead:
-        detail = f"{ahead} commits here and {behind} upstream: merge or rebase by hand"
-        return SyncReport(SyncStatus.DIVERGED, detail)
-    return await _fast_forward(repository)
+async def open_repository(
+    folder: Path,
+    environ: Mapping[str, str],
+    times: GitTimes | None = None,
+    *,
+    settings: Sequence[Pair] = (),
+) -> Repository:
+    """Its configuration is looked through, and disarmed, now. Raises `GitFailed`.
+
+    `settings` are said on top of it.
+    """
+    variables = {**environment.for_git(environ, folder), **VARIABLES}
+    bare = Repository(folder=folder, environment=variables, times=times or GitTimes())
+    listed = await bare.call("config", "--list", "--show-scope", "-z")
+    if listed.returncode != 0:
+        raise failure_of(listed)
+    said = as_variables([*guards(read_entries(listed.stdout)), *settings])
+    return replace(bare, environment={**variables, **said})
 
 
-async def _hindrance(repository: _Repository) -> SyncReport | None:
-    """Why there is nothing to sync, or None."""
-    try:
-        inside = await repository.git("rev-parse", "--is-inside-work-tree")
-    except CommandMissing:
-        detail = f"git is not installed, or there is no folder {repository.workspace}"
-        return SyncReport(SyncStatus.NOT_A_REPOSITORY, detail)
-    if inside.returncode != 0 or inside.stdout.strip() != b"true":
-        return SyncReport(SyncStatus.NOT_A_REPOSITORY, inside.stderr.strip())
-    upstream = await repository.git("rev-parse", "--symbolic-full-name", "@{upstream}")
-    if upstream.returncode != 0:
-        return SyncReport(SyncStatus.NO_UPSTREAM, upstream.stderr.strip())
-    return None
+def failure_of(done: Completed) -> GitFailed:
+    """What a call that did not go well amounts to."""
+    # Porcelain commands tell on stdout which reference was refused.
+    words = "\n".join(part for part in (done.stderr.strip(), text_of(done)) if part)
+    # A name of a file may be any bytes; a report is read by people and sent as JSON.
+    shown = words[-DETAIL_LIMIT:].encode(errors="replace").decode()
+    return GitFailed(trouble_of(words), shown or f"exit code {done.returncode}")
 
 
-async def _fetch_problem(repository: _Repository) -> SyncReport | None:
-    """Fetch from the branch's own remote; whatever fails there is the remote's problem."""
-    try:
-        fetched = await repository.git(
-            "fetch", "--quiet", "--no-recurse-submodules", seconds=FETCH_SECONDS
-        )
-    except CommandFailed as error:
-        return SyncReport(SyncStatus.UNREACHABLE, str(error))
-    if fetched.returncode != 0:
-        return SyncReport(SyncStatus.UNREACHABLE, fetched.stderr.strip())
-    return None
-
-
-async def _fast_forward(repository: _Repository) -> SyncReport:
-    changes = await repository.git("status", "--porcelain", "--untracked-files=no")
-    if changes.returncode != 0 or changes.stdout.strip():
-        detail = changes.stderr.strip() or "commit or discard the changes in the workspace"
-        return SyncReport(SyncStatus.DIRTY, detail)
-    # Git itself refuses here when an untracked file would be overwritten.
-    merged = await repository.git("merge", "--ff-only", "--quiet", "@{upstream}")
-    if merged.returncode != 0:
-        return SyncReport(SyncStatus.DIRTY, merged.stderr.strip())
-    return SyncReport(SyncStatus.FAST_FORWARDED)
+def text_of(done: Completed) -> str:
+    return done.stdout.decode(errors="surrogateescape").strip()
