@@ -9,17 +9,18 @@ import asyncio as asyncio
 import os
 
 from app import http
-from hermes.backends import git
 from hermes.backends.bridge import Seams
 from hermes.backends.settings import read_workspace
+from hermes.backends.workspaces.reports import SyncReport
+from hermes.backends.workspaces.syncing import sync_checkout
 
 execution_lock = asyncio.Lock()
 """Held while the CLI runs; whoever holds it makes the bridge answer "busy"."""
 
 
-async def run_git_sync() -> git.SyncReport:
+async def run_git_sync() -> SyncReport:
     """Bring the workspace up to date; called before every run."""
-    return await git.sync(read_workspace(os.environ), os.environ)
+    return await sync_checkout(read_workspace(os.environ), os.environ)
 
 
 def _seams() -> Seams:

@@ -16,9 +16,9 @@ from typing import Any
 
 from hermes.backends import chat, claude, environment
 from hermes.backends.errors import CommandFailed, CommandMissing, TimedOut
-from hermes.backends.git import SyncReport
 from hermes.backends.process import Command, run
 from hermes.backends.settings import BridgeSettings, read_settings, read_token
+from hermes.backends.workspaces.reports import SyncReport
 from hermes.core.errors import ApiError, InvalidApiKey, SettingsError, Unavailable
 from hermes.core.ids import new_id
 

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from hermes.backends.claude import DEFAULT_MODEL, MODELS, Answered
-from hermes.backends.git import SyncReport
 from hermes.backends.prompt import build_prompt, invalid
+from hermes.backends.workspaces.reports import SyncReport
 from hermes.core.errors import InvalidRequest
 from hermes.core.turn import Usage
 

@@ -15,7 +15,7 @@ import pytest
 
 from hermes.backends import bridge
 from hermes.backends.bridge import BridgeAnswer, Seams
-from hermes.backends.git import SyncReport, SyncStatus
+from hermes.backends.workspaces.reports import SyncReport, SyncStatus
 from hermes.core.errors import InvalidApiKey, InvalidRequest, Unavailable
 
 BODY = json.dumps({"model": "haiku", "messages": [{"role": "user", "content": "hi"}]}).encode()

@@ -9,7 +9,7 @@ import pytest
 
 from hermes.backends.chat import ChatRequest, completion, model_list, parse_request
 from hermes.backends.claude import Answered
-from hermes.backends.git import SyncReport, SyncStatus
+from hermes.backends.workspaces.reports import SyncReport, SyncStatus
 from hermes.core.errors import InvalidRequest
 from hermes.core.turn import Usage
 
