@@ -14,6 +14,7 @@ import pytest
 from hermes.backends import process
 from hermes.backends.errors import CommandFailed, CommandMissing, OutputTooLarge, TimedOut
 from hermes.backends.process import Command, Completed, run
+from hermes.backends.running.lines import STDERR_TAIL
 from tests.unit.backends.processes import WAIT_SECONDS, announced, ended, is_alive
 
 
@@ -73,7 +74,7 @@ async def test_a_flood_on_stderr_blocks_nothing_and_its_end_is_kept(tmp_path: Pa
     """
     done = await run(python(script, tmp_path))
     assert done.stdout == b"done\n"
-    assert done.stderr == "e" * (process.STDERR_TAIL - 7) + "the end"
+    assert done.stderr == "e" * (STDERR_TAIL - 7) + "the end"
 
 
 @pytest.mark.parametrize("unit", ["'x' * 5000", "'x\\n' * 2500"])
@@ -168,16 +169,39 @@ async def test_a_child_left_behind_by_a_finished_command_is_ended(tmp_path: Path
     await ended(await announced(tmp_path / "pids"))
 
 
-async def test_a_stray_child_that_holds_the_pipes_does_not_hold_us(tmp_path: Path) -> None:
+async def test_a_child_that_left_the_group_is_ended_too(tmp_path: Path) -> None:
     script = """
         import subprocess, sys
         sleeper = [sys.executable, "-c", "import time; time.sleep(600)"]
         child = subprocess.Popen(sleeper, start_new_session=True)
         print(child.pid)
     """
-    async with asyncio.timeout(WAIT_SECONDS):
-        done = await run(python(script, tmp_path))
-    stray = int(done.stdout)
-    assert is_alive(stray)
-    os.kill(stray, 9)
-    await ended([stray])
+    done = await run(python(script, tmp_path))
+    assert done.returncode == 0
+    assert not is_alive(int(done.stdout))
+
+
+async def test_who_got_away_with_the_pipes_does_not_hold_us(tmp_path: Path) -> None:
+    """Own session, no mark, no parent: nothing tells whose it is, but it has our pipes."""
+    script = """
+        import os, sys, time
+        if os.fork() == 0:
+            os.setsid()
+            if os.fork() == 0:
+                with open("pids.tmp", "w") as file:
+                    print(os.getpid(), file=file)
+                sleeper = "import os, time; os.rename('pids.tmp', 'pids'); time.sleep(600)"
+                os.execve(sys.executable, [sys.executable, "-c", sleeper], {})
+            os._exit(0)
+        os.wait()
+        while not os.path.exists("pids"):
+            time.sleep(0.01)
+        print("bye")
+    """
+    try:
+        async with asyncio.timeout(WAIT_SECONDS):
+            done = await run(python(script, tmp_path))
+        assert done == Completed(0, b"bye\n", "")
+    finally:
+        for pid in await announced(tmp_path / "pids"):
+            os.kill(pid, 9)

@@ -1,0 +1,51 @@
+"""What an embedder may give instead of a process: lines to go through and an exit code.
+
+It has no number, no pipes and no end of file; nothing else of it is ever touched.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import signal
+from collections.abc import Callable
+from typing import Any
+
+
+class NoInput:
+    """Nobody reads."""
+
+    def write(self, data: bytes) -> None: ...
+
+    def finish(self) -> None: ...
+
+
+class StandIn:
+    """A `Child` without a process."""
+
+    def __init__(self, process: Any, take: Callable[[bytes], None]) -> None:
+        self.input = NoInput()
+        self.mute: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+        self.exit: asyncio.Future[int | None] = asyncio.ensure_future(self._play(process, take))
+        self._said_wrong = ""
+
+    async def _play(self, process: Any, take: Callable[[bytes], None]) -> int | None:
+        async for line in process.stdout:
+            take(line)
+        # Once: it may have the same to say again, for ever.
+        self._said_wrong = (await process.stderr.read()).decode(errors="replace")
+        await process.wait()
+        code = process.returncode
+        return code if isinstance(code, int) else None
+
+    def signal(self, number: signal.Signals) -> None:
+        self.exit.cancel()
+
+    async def look_around(self) -> None: ...
+
+    async def clear(self) -> None: ...
+
+    def kill(self) -> None:
+        self.exit.cancel()
+
+    def errors(self) -> str:
+        return self._said_wrong
