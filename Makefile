@@ -52,15 +52,15 @@ test-clients: $(CLIENTS)/.installed $(NODE_CLIENTS)/node_modules/.installed ## I
 
 # Whether npm may run install scripts depends on where it runs; the one that is needed is run by name.
 $(CLI_AGENTS)/node_modules/.installed: $(CLI_AGENTS)/package.json
-	@cd $(CLI_AGENTS) && npm install --ignore-scripts --no-package-lock --no-audit --no-fund --loglevel=error
-	@cd $(CLI_AGENTS)/node_modules && node @anthropic-ai/claude-code/install.cjs \
-		&& .bin/claude --version && .bin/codex --version
-	@touch $@
-
-test-cli: $(VENV)/.dev ## Install Claude Code and Codex into tests/cli, and run them behind a gateway
 	@if command -v npm >/dev/null; then \
-		$(MAKE) --no-print-directory $(CLI_AGENTS)/node_modules/.installed \
-			&& $(BIN)/python -m pytest $(CLI_AGENTS) $(ARGS); \
+		cd $(CLI_AGENTS) \
+			&& npm install --ignore-scripts --no-package-lock --no-audit --no-fund --loglevel=error \
+			&& cd node_modules && node @anthropic-ai/claude-code/install.cjs \
+			&& .bin/claude --version && .bin/codex --version && touch .installed; \
+	fi
+
+test-cli: $(VENV)/.dev $(CLI_AGENTS)/node_modules/.installed ## Install Claude Code and Codex into tests/cli, and run them behind a gateway
+	@if command -v npm >/dev/null; then $(BIN)/python -m pytest $(CLI_AGENTS) $(ARGS); \
 	else echo "No npm: the CLI agents are not tried."; fi
 
 check: $(VENV)/.dev ## Lint, format, types and import layers
