@@ -14,7 +14,7 @@ import aiohttp
 import orjson
 from aiohttp import web
 
-from hermes.backends.hosting.job_tokens import PREFIX, RelayDialect, RelayedJob
+from hermes.backends.hosting.job_tokens import PREFIX, RelayDialect, RelayedJob, Upstream
 from hermes.core.errors import (
     ApiError,
     Forbidden,
@@ -69,7 +69,7 @@ async def pass_on(
 
 
 def _admitted(request: web.Request, seams: Seams, dialect: RelayDialect, token: str) -> RelayedJob:
-    if not _is_of_this_machine(request):
+    if not is_of_this_machine(request.remote, request.headers):
         raise Forbidden("The token of a job is good on the gateway's own machine only.")
     job = seams.job_tokens.find(token)
     if job is None:
@@ -79,16 +79,16 @@ def _admitted(request: web.Request, seams: Seams, dialect: RelayDialect, token: 
     return job
 
 
-def _is_of_this_machine(request: web.Request) -> bool:
+def is_of_this_machine(peer: str | None, headers: Mapping[str, str]) -> bool:
     """A proxy on this machine has the right address too, but says that it asks for another."""
-    if any(name in request.headers for name in _SPEAKS_FOR_OTHERS):
+    if any(name in headers for name in _SPEAKS_FOR_OTHERS):
         return False
     try:
-        address = ipaddress.ip_address((request.remote or "").partition("%")[0])
+        address = ipaddress.ip_address(peer or "")
     except ValueError:
         return False
-    mapped = getattr(address, "ipv4_mapped", None)
-    return (mapped or address).is_loopback
+    # On a socket for both families an IPv4 address comes wrapped in an IPv6 one.
+    return (getattr(address, "ipv4_mapped", None) or address).is_loopback
 
 
 async def _passed_on(request: web.Request, seams: Seams, job: RelayedJob) -> web.StreamResponse:
@@ -96,18 +96,10 @@ async def _passed_on(request: web.Request, seams: Seams, job: RelayedJob) -> web
     model = _model_in(body)
     _refuse_what_is_not_granted(job, model)
     job.count_request()
-    upstream = job.grant.upstream
-    try:
-        answer = await seams.upstreams.ask(
-            upstream_url(upstream, request.path_qs),
-            headers_to_provider(request.headers, upstream),
-            body,
-        )
-    except ProviderError as error:
-        raise ProviderFailed(str(error)) from error
+    answer = await _asked(request, seams, job.grant.upstream, body)
     try:
         if answer.status >= 400:
-            return await _refusal(answer, upstream.key)
+            return await _refusal(answer, job.grant.upstream.key)
         if request.path == COUNTING_PATH:
             return await _stream(request, answer, None)
         meter = meter_for(job.grant.dialect, answer.content_type, len(body))
@@ -118,6 +110,17 @@ async def _passed_on(request: web.Request, seams: Seams, job: RelayedJob) -> web
     finally:
         # Ends what has not arrived yet; what has is at its end already.
         answer.close()
+
+
+async def _asked(
+    request: web.Request, seams: Seams, upstream: Upstream, body: bytes
+) -> aiohttp.ClientResponse:
+    url = upstream_url(upstream, request.path_qs)
+    headers = headers_to_provider(request.headers, upstream)
+    try:
+        return await seams.upstreams.ask(url, headers, body)
+    except ProviderError as error:
+        raise ProviderFailed(str(error)) from error
 
 
 def _model_in(body: bytes) -> str:

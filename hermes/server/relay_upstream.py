@@ -18,6 +18,8 @@ from hermes.providers.network_errors import through_proxy
 from hermes.providers.proxies import proxy_for
 
 CONNECT_SECONDS = 10.0
+KEPT_SECONDS = 15.0
+"""How long a free connection is kept."""
 
 _OF_THE_CONNECTION = frozenset(
     {
@@ -75,7 +77,8 @@ class Upstreams:
     def _opened(self) -> aiohttp.ClientSession:
         if self._session is None:
             self._session = aiohttp.ClientSession(
-                connector=aiohttp.TCPConnector(limit=0),
+                # Far less than providers do, so that hardly ever one is used that was just closed.
+                connector=aiohttp.TCPConnector(limit=0, keepalive_timeout=KEPT_SECONDS),
                 timeout=aiohttp.ClientTimeout(total=None, sock_connect=CONNECT_SECONDS),
                 # Jobs share this session: no cookie may wander from one to another.
                 cookie_jar=aiohttp.DummyCookieJar(),
