@@ -6,18 +6,31 @@ import json
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+import orjson
+
 Json = Mapping[str, Any]
 
 NOTHING: Json = {}
 
 
 def object_of(line: bytes | str) -> Json | None:
-    """The JSON object that `line` is; None: it is something else."""
+    """The JSON object that `line` is; None: it is something else.
+
+    What no answer of ours could carry is replaced: bad UTF-8, half a surrogate pair.
+    """
     try:
-        value = json.loads(line)
-    except (ValueError, RecursionError):  # UnicodeDecodeError is a ValueError
-        return None
+        value = orjson.loads(line)
+    except orjson.JSONDecodeError:
+        value = _read_leniently(line if isinstance(line, str) else line.decode(errors="replace"))
     return value if isinstance(value, dict) else None
+
+
+def _read_leniently(line: str) -> Any:
+    try:
+        written = json.dumps(json.loads(line), ensure_ascii=False)
+        return json.loads(written.encode(errors="replace"))
+    except (ValueError, RecursionError):
+        return None
 
 
 def inner(value: Any, *path: str) -> Json:

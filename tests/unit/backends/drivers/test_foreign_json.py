@@ -33,3 +33,15 @@ def test_what_is_no_number_of_things_counts_nothing(value: Any) -> None:
 @pytest.mark.parametrize("line", [b"", b"[]", b"3", b"{", b'{"a":\xff}', b'"{}"', b"[" * 99_999])
 def test_only_an_object_is_an_object(line: bytes) -> None:
     assert object_of(line) is None
+
+
+@pytest.mark.parametrize(
+    ("line", "read"),
+    [
+        (b'{"a": "gr\xfc\xdf"}', "gr\ufffd\ufffd"),
+        (b'{"a": "half \\ud83d"}', "half ?"),
+        (b'{"a": "\\ud83d\\ude00"}', "\N{GRINNING FACE}"),
+    ],
+)
+def test_what_could_not_be_sent_on_is_replaced(line: bytes, read: str) -> None:
+    assert object_of(line) == {"a": read}
