@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 
 from hermes.settings.redaction import mask, names_a_secret
@@ -35,6 +35,32 @@ GIT_SETTINGS = {
     # Messages are read by `git.py` and shown to callers: one language.
     "LC_ALL": "C.UTF-8",
 }
+
+
+_PLACES = re.compile("HOME|TMPDIR|XDG_[A-Z]+_HOME|XDG_RUNTIME_DIR")
+"""Those of the user, which a job has no business in."""
+
+_PROXY = re.compile("(HTTP|HTTPS|ALL)_PROXY", re.IGNORECASE)
+_LOOPBACK = ("localhost", "127.0.0.1", "::1")
+
+
+def for_job(environ: Mapping[str, str], also: Iterable[str] = ()) -> dict[str, str]:
+    """What every job of a CLI agent may know: the plain variables, without the user's places.
+
+    `also` names further ones: the login of the CLI, and what the operator allows.
+    """
+    plain = {name: value for name, value in _plain(environ).items() if not _PLACES.fullmatch(name)}
+    return plain | _around_the_proxy(plain) | _only(environ, set(also))
+
+
+def _around_the_proxy(plain: Mapping[str, str]) -> dict[str, str]:
+    """A job may have to reach the gateway itself, and no proxy leads there."""
+    if not any(_PROXY.fullmatch(name) for name in plain):
+        return {}
+    known = plain.get("no_proxy") or plain.get("NO_PROXY") or ""
+    hosts = [host.strip() for host in known.split(",") if host.strip()]
+    value = ",".join([*hosts, *(host for host in _LOOPBACK if host not in hosts)])
+    return {"no_proxy": value, "NO_PROXY": value}
 
 
 def for_claude(environ: Mapping[str, str]) -> dict[str, str]:

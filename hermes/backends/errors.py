@@ -4,6 +4,10 @@ CommandFailed           the command could not do its work; the message is safe t
 ├── CommandMissing      there is nothing to run under that name
 ├── TimedOut            it did not finish in time and was ended
 └── OutputTooLarge      it printed more than we are willing to hold, and was ended
+
+NotAdmitted             there is no room for another job now; `retry_after` says when to ask again
+├── QueueFull           all places are taken, those to wait in too
+└── QueueTimeout        it waited for as long as one may
 """
 
 from __future__ import annotations
@@ -25,3 +29,20 @@ class TimedOut(CommandFailed):
 
 class OutputTooLarge(CommandFailed):
     """The command printed more than we are willing to hold; its process group has been ended."""
+
+
+class NotAdmitted(HermesError):
+    """There is no room for another job now."""
+
+    def __init__(self, message: str, *, retry_after: int) -> None:
+        super().__init__(message)
+        self.retry_after = retry_after
+        """Seconds after which it may be worth asking again."""
+
+
+class QueueFull(NotAdmitted):
+    """All places are taken, those to wait in too."""
+
+
+class QueueTimeout(NotAdmitted):
+    """It waited for as long as one may."""

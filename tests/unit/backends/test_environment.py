@@ -51,3 +51,20 @@ def test_git_gets_no_login_asks_no_questions_and_looks_no_higher(tmp_path: Path)
 def test_the_values_of_secret_variables_are_masked() -> None:
     text = "key sk-ant-0123456789 and the-bridge-token at /home/me"
     assert environment.redact(text, OPERATOR) == "key *** and *** at /home/me"
+
+
+def test_a_job_knows_no_login_and_none_of_the_users_places() -> None:
+    environ = OPERATOR | {"XDG_CONFIG_HOME": "/home/me/.config", "TMPDIR": "/tmp/me"}
+    del environ["https_proxy"]
+    assert environment.for_job(environ) == {"PATH": "/usr/bin", "LC_ALL": "de_DE.UTF-8"}
+
+
+def test_a_job_knows_what_it_is_allowed_besides() -> None:
+    passed = environment.for_job(OPERATOR, ["ANTHROPIC_API_KEY", "ABSENT"])
+    assert passed["ANTHROPIC_API_KEY"] == "sk-ant-0123456789"
+    assert "ABSENT" not in passed
+
+
+def test_a_job_reaches_this_machine_without_the_proxy() -> None:
+    passed = environment.for_job(OPERATOR | {"NO_PROXY": "intern.example, localhost"})
+    assert passed["no_proxy"] == passed["NO_PROXY"] == "intern.example,localhost,127.0.0.1,::1"
