@@ -45,6 +45,8 @@ class CliProcess:
         self._clocks = Clocks(launch.clocks)
         self._alarm = Alarm(self._clocks, self._ring)
         self._lines = LineSplitter(launch.limits.line)
+        self._early: list[bytes] | None = []
+        """What came in the moment between its start and our looking after it."""
         self._printed = 0
         self._is_deaf = False
         """Whether what it prints is thrown away."""
@@ -83,6 +85,9 @@ class CliProcess:
         child.mute.add_done_callback(lambda _: self._fell_mute())
         self._life = asyncio.ensure_future(self._live())
         self._carry_out(self._peer.greet)
+        early, self._early = self._early or (), None
+        for chunk in early:
+            self._hear(chunk)
 
     # --- what others do with it ---------------------------------------------------------------
 
@@ -155,6 +160,9 @@ class CliProcess:
     # --- what it says -------------------------------------------------------------------------
 
     def _hear(self, chunk: bytes) -> None:
+        if self._early is not None:
+            self._early.append(chunk)
+            return
         self._printed += len(chunk)
         if self._is_deaf:
             return
