@@ -95,10 +95,10 @@ async def _start(command: Command, output: _Output) -> Child:
             environment={**command.environment, mark.variable: mark.value},
             mark=mark,
         ),
-        output.take,
         # Looked up now: an embedder of the bridge may have replaced it.
         spawn=asyncio.create_subprocess_exec,
     )
+    child.listen(output.take)
     child.input.write(command.stdin or b"")
     child.input.finish()
     return child

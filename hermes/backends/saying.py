@@ -156,7 +156,8 @@ class Exit:
     """What is known of a process that is gone."""
 
     code: int | None
-    """Negative: the signal that ended it. None: it had to be given up."""
+    """Negative: the signal that ended it. 0 also where we ended it after its last word.
+    None: it could not be ended."""
     stderr: str = ""
     """The end of it, without secrets."""
     stopped: StopReason | None = None

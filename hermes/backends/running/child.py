@@ -57,6 +57,9 @@ class Child(Protocol):
     @property
     def input(self) -> Input: ...
 
+    def listen(self, take: Take) -> None:
+        """Called once: `take` gets its output from the beginning on, and must not raise."""
+
     @property
     def exit(self) -> asyncio.Future[int | None]:
         """Done when it has exited itself; what it started may go on."""
@@ -81,12 +84,9 @@ class Child(Protocol):
         """The end of its standard error, without secrets."""
 
 
-async def start_child(order: Order, take: Take, *, spawn: Spawn | None = None) -> Child:
-    """Raises `CommandFailed`. `take` gets its output and must not raise.
-
-    Who is cancelled meanwhile leaves no process behind.
-    """
-    opening = asyncio.ensure_future(_open(order, take, spawn or spawn_process))
+async def start_child(order: Order, *, spawn: Spawn | None = None) -> Child:
+    """Raises `CommandFailed`. Who is cancelled meanwhile leaves no process behind."""
+    opening = asyncio.ensure_future(_open(order, spawn or spawn_process))
     try:
         return await asyncio.shield(opening)
     except asyncio.CancelledError:
@@ -99,10 +99,10 @@ def _kill_unwanted(opening: asyncio.Future[Child]) -> None:
         opening.result().kill()
 
 
-async def _open(order: Order, take: Take, spawn: Spawn) -> Child:
+async def _open(order: Order, spawn: Spawn) -> Child:
     program = order.argv[0]
     try:
-        return await _spawn(order, take, spawn)
+        return await _spawn(order, spawn)
     except FileNotFoundError as error:
         if not order.cwd.is_dir():
             raise CommandMissing(f"{program} has no folder to work in: {order.cwd}") from error
@@ -113,7 +113,7 @@ async def _open(order: Order, take: Take, spawn: Spawn) -> Child:
         raise CommandFailed(f"{program} could not be started: {error}") from error
 
 
-async def _spawn(order: Order, take: Take, spawn: Spawn) -> Child:
+async def _spawn(order: Order, spawn: Spawn) -> Child:
     with Descriptors() as descriptors:
         their_input, our_input = descriptors.pipe()
         our_output, their_output = descriptors.pipe(OUTPUT_PIPE_SIZE)
@@ -129,15 +129,13 @@ async def _spawn(order: Order, take: Take, spawn: Spawn) -> Child:
         )
         # With descriptors of ours, a process has no stream of its own.
         if process.stdout is not None:
-            return StandIn(process, take)
-        tail = Tail(STDERR_TAIL)
+            return StandIn(process)
         return RealChild(
             process,
             order,
             input_=InputPipe(descriptors.take(our_input)),
-            output=OutputPipe(descriptors.take(our_output), take),
-            errors=OutputPipe(descriptors.take(our_errors), tail.add),
-            tail=tail,
+            output=OutputPipe(descriptors.take(our_output)),
+            errors=OutputPipe(descriptors.take(our_errors)),
         )
 
 
@@ -152,16 +150,19 @@ class RealChild:
         input_: InputPipe,
         output: OutputPipe,
         errors: OutputPipe,
-        tail: Tail,
     ) -> None:
         self.input = input_
         self.exit: asyncio.Future[int | None] = asyncio.ensure_future(process.wait())
         self.mute = output.ended
         self._output = output
         self._errors = errors
-        self._tail = tail
+        self._tail = Tail(STDERR_TAIL)
         self._secrets = order.secrets
         self._family = Family(process.pid, order.mark)
+        errors.listen(self._tail.add)
+
+    def listen(self, take: Take) -> None:
+        self._output.listen(take)
 
     def signal(self, number: signal.Signals) -> None:
         if not self.exit.done():

@@ -77,11 +77,12 @@ class CliProcess:
             mark=job_mark(launch.mark),
             secrets=launch.secrets,
         )
-        started._begin(await start_child(order, started._hear, spawn=spawn))
+        started._begin(await start_child(order, spawn=spawn))
         return started
 
     def _begin(self, child: Child) -> None:
         self._child = child
+        child.listen(self._hear)
         child.mute.add_done_callback(lambda _: self._fell_mute())
         self._life = asyncio.ensure_future(self._live())
         self._carry_out(self._peer.greet)

@@ -54,16 +54,19 @@ class Descriptors:
 
 
 class OutputPipe:
-    """Gives on what a process prints, as soon as it is there. `take` must not raise."""
+    """Gives on what a process prints, as soon as it is there."""
 
-    def __init__(self, descriptor: int, take: Callable[[bytes], None]) -> None:
+    def __init__(self, descriptor: int) -> None:
         os.set_blocking(descriptor, False)
         self._descriptor: int | None = descriptor
-        self._take = take
         self._loop = asyncio.get_running_loop()
         self.ended: asyncio.Future[None] = self._loop.create_future()
         """Done when nobody can write any more, or nobody reads."""
-        self._loop.add_reader(descriptor, self._on_readable)
+
+    def listen(self, take: Callable[[bytes], None]) -> None:
+        """From now on `take` gets everything; it must not raise."""
+        if self._descriptor is not None:
+            self._loop.add_reader(self._descriptor, self._on_readable, take)
 
     def close(self) -> None:
         """Closing twice is fine."""
@@ -74,7 +77,7 @@ class OutputPipe:
             if not self.ended.done():
                 self.ended.set_result(None)
 
-    def _on_readable(self) -> None:
+    def _on_readable(self, take: Callable[[bytes], None]) -> None:
         if self._descriptor is None:
             return
         try:
@@ -84,7 +87,7 @@ class OutputPipe:
         except OSError:
             chunk = b""
         if chunk:
-            self._take(chunk)
+            take(chunk)
         else:
             self.close()
 

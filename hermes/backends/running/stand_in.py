@@ -22,13 +22,19 @@ class NoInput:
 class StandIn:
     """A `Child` without a process."""
 
-    def __init__(self, process: Any, take: Callable[[bytes], None]) -> None:
+    def __init__(self, process: Any) -> None:
         self.input = NoInput()
-        self.mute: asyncio.Future[None] = asyncio.get_running_loop().create_future()
-        self.exit: asyncio.Future[int | None] = asyncio.ensure_future(self._play(process, take))
+        loop = asyncio.get_running_loop()
+        self.mute: asyncio.Future[None] = loop.create_future()
+        self.exit: asyncio.Future[int | None] = loop.create_task(self._play(process))
+        self._listener: asyncio.Future[Callable[[bytes], None]] = loop.create_future()
         self._said_wrong = ""
 
-    async def _play(self, process: Any, take: Callable[[bytes], None]) -> int | None:
+    def listen(self, take: Callable[[bytes], None]) -> None:
+        self._listener.set_result(take)
+
+    async def _play(self, process: Any) -> int | None:
+        take = await self._listener
         async for line in process.stdout:
             take(line)
         # Once: it may have the same to say again, for ever.
