@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from hermes.backends.drivers.base import Features, Installed, Kind, Peer
-from hermes.backends.drivers.claude_flags import flags, has_restricted, schema_flags
+from hermes.backends.drivers.claude_flags import can_confine, flags, schema_flags
 from hermes.backends.drivers.claude_peer import ClaudePeer, OneShotPeer, replaces_prompt
 from hermes.backends.jobs import Endpoint, Places, Plan, Question, Setup
 from hermes.core.cli_agents import Profile
@@ -85,8 +85,9 @@ class ClaudeDriver:
     @property
     def _profiles(self) -> frozenset[Profile]:
         """Without `--restricted` nothing keeps `@path` inside the workspace but reading nothing."""
-        is_confined = has_restricted(self._installed)
-        return frozenset(Profile) if is_confined else frozenset({Profile.CHAT, Profile.FULL})
+        if can_confine(self._installed):
+            return frozenset(Profile)
+        return frozenset({Profile.CHAT, Profile.FULL})
 
 
 def _prompt_flag(setup: Setup) -> str | None:

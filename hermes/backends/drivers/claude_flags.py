@@ -13,8 +13,10 @@ from hermes.backends.drivers.base import Installed
 from hermes.backends.jobs import Setup
 from hermes.core.cli_agents import Profile
 
-RESTRICTED = "--restricted"
-_RESTRICTED_SINCE = (2, 1, 325)
+_CONFINED = "--restricted"
+_UNFIXED_PROMPT = "--system-prompt-snapshot"
+_KNOWS_BOTH = (2, 1, 325)
+"""A version that knows them, for a CLI whose help could not be read."""
 
 _GUARDS = (
     # Hooks, key helpers, another base URL, permissions: all of them come with settings files.
@@ -34,22 +36,22 @@ _EDITING = (
 _NEEDS_A_PERSON = ("AskUserQuestion", "EnterPlanMode", "ExitPlanMode")
 """Tools that wait for somebody at a terminal."""
 
-_EFFORTS = {"none": "low", "minimal": "low", "low": "low", "medium": "medium", "high": "high"} | {
-    "xhigh": "xhigh",
-    "max": "max",
+_EFFORTS = {"none": "low", "minimal": "low"} | {
+    name: name for name in ("low", "medium", "high", "xhigh", "max")
 }
+"""What the gateway's clients say, as the CLI calls it."""
 
 
-def has_restricted(installed: Installed) -> bool:
+def can_confine(installed: Installed) -> bool:
     """Whether the CLI can confine its file tools, and `@path`, to the workspace."""
-    return RESTRICTED in installed.help or installed.version >= _RESTRICTED_SINCE
+    return _knows(installed, _CONFINED)
 
 
 def flags(installed: Installed, setup: Setup) -> list[str]:
     """Everything but how it is talked to, and its system prompt."""
     return [
         *_guards(installed),
-        *_of_profile(setup.profile, is_restricted=has_restricted(installed)),
+        *_of_profile(setup.profile, can_be_confined=can_confine(installed)),
         *_of_session(installed, setup),
         *_of_model(setup),
     ]
@@ -61,21 +63,26 @@ def schema_flags(setup: Setup) -> list[str]:
     return ["--json-schema", json.dumps(setup.answer_schema)]
 
 
+def _knows(installed: Installed, flag: str) -> bool:
+    return flag in installed.help or installed.version >= _KNOWS_BOTH
+
+
 def _guards(installed: Installed) -> list[str]:
     return [word for guard in _GUARDS if guard[0] not in installed.command for word in guard]
 
 
-def _of_profile(profile: Profile, *, is_restricted: bool) -> list[str]:
-    confined = [RESTRICTED] if is_restricted else []
+def _of_profile(profile: Profile, *, can_be_confined: bool) -> list[str]:
     match profile:
         case Profile.CHAT:
             # The rule keeps `@path` from reading anything, the workspace included.
-            return [*confined, "--tools", "", "--disallowedTools", "Read(//**)"]
+            silent = ["--tools", "", "--disallowedTools", "Read(//**)"]
+            return [_CONFINED, *silent] if can_be_confined else silent
         case Profile.READ_ONLY:
-            return [*confined, "--tools", ",".join(_READING)]
+            # A CLI that cannot be confined refuses to start.
+            return [_CONFINED, "--tools", ",".join(_READING)]
         case Profile.EDIT:
             mode = ["--permission-mode", "acceptEdits"]
-            return [*confined, *mode, "--tools", ",".join(_EDITING)]
+            return [_CONFINED, *mode, "--tools", ",".join(_EDITING)]
         case Profile.FULL:
             mode = ["--permission-mode", "bypassPermissions"]
             return [*mode, "--disallowedTools", ",".join(_NEEDS_A_PERSON)]
@@ -86,8 +93,7 @@ def _of_session(installed: Installed, setup: Setup) -> list[str]:
     if session is None:
         return ["--no-session-persistence"]
     # Otherwise a session keeps the system prompt of its first turn, whatever later ones say.
-    can_unfix = "--system-prompt-snapshot" in installed.help
-    fresh = ["--system-prompt-snapshot", "off"] if can_unfix else []
+    fresh = [_UNFIXED_PROMPT, "off"] if _knows(installed, _UNFIXED_PROMPT) else []
     if session.id is None:
         return fresh
     return [*fresh, "--resume" if session.is_resumed else "--session-id", session.id]

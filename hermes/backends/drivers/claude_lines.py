@@ -9,7 +9,7 @@ from hermes.backends.drivers.claude_ending import Heard, ending_of
 from hermes.backends.drivers.claude_messages import Messages
 from hermes.backends.drivers.claude_tools import Tools
 from hermes.backends.drivers.claude_usage import UsageCount
-from hermes.backends.drivers.foreign_json import Json, inner, items, object_of, text
+from hermes.backends.drivers.foreign_json import Json, count, inner, items, object_of, text
 from hermes.backends.saying import (
     Concluded,
     Ending,
@@ -81,8 +81,10 @@ class ClaudeLines:
                 return self._system(value)
             case "result":
                 return self._conclude(value)
-            case kind:
-                return [] if kind in _QUIET else [_unknown("a line of an unknown kind")]
+            case str() as kind if kind in _QUIET:
+                return []
+            case _:
+                return [_unknown("a line of an unknown kind")]
 
     def expect_denial(self, call_id: str) -> None:
         """Somebody is asked about this call: if it is denied, they know."""
@@ -142,11 +144,9 @@ class ClaudeLines:
                 return []
 
     def _retry(self, value: Json) -> Told:
-        delay = value.get("retry_delay_ms")
-        self._retry_after = delay / 1000 if isinstance(delay, int | float) else None
-        status = value.get("error_status")
-        answered = f"answered with status {status}" if isinstance(status, int) else ""
-        what = answered or "could not be reached"
+        self._retry_after = count(value, "retry_delay_ms") / 1000 or None
+        status = count(value, "error_status")
+        what = f"answered with status {status}" if status else "could not be reached"
         return Told("cli_retry", f"The provider {what}; the CLI tries again.")
 
     def _conclude(self, value: Json) -> list[Event]:

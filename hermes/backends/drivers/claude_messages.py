@@ -38,6 +38,8 @@ class Messages:
         self._is_answered = False
         """Whether tools have answered to it; then nothing that begins is another attempt at it."""
         self._id = ""
+        self._streamed_id: str | None = None
+        """Of the last message whose stream came to its end; some CLIs tell it whole only then."""
         self._text = Reconciliation()
         self._thoughts = Reconciliation()
 
@@ -60,13 +62,15 @@ class Messages:
         """A line with blocks that are complete; a message may have several such lines."""
         events: list[Event] = []
         message_id = text(message, "id")
-        if self._state is _State.CLOSED or message_id != self._id:
+        is_late = self._state is _State.CLOSED and message_id == self._streamed_id
+        if not is_late and (self._state is _State.CLOSED or message_id != self._id):
             events += self._begin(message_id, _State.TOLD)
         for block in items(message, "content"):
             if block.get("type") == "text":
                 events += _said(self._text.hear_whole(text(block, "text")))
             elif block.get("type") == "thinking":
                 events += _thought(self._thoughts.hear_whole(text(block, "thinking")))
+        self.last_text = self._text.text if is_late else self.last_text
         return events
 
     def hear_tool_result(self) -> list[Event]:
@@ -113,6 +117,7 @@ class Messages:
         if self._state is not _State.STREAMING:
             return []
         if self.stop_reason in _ENDS:
+            self._streamed_id = self._id
             return self.end()
         self._state = _State.CUT
         return []

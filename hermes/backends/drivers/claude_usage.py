@@ -37,7 +37,8 @@ class UsageCount:
             # It counts the process, so that the last result has what those before it had.
             self._used = _by_model(models)
         else:
-            self._used += _of_turn(result) if _of_turn(result).total_tokens else self._heard.total
+            turn = _of_turn(result)
+            self._used += turn if turn.total_tokens else self._heard.total
         self._heard = _Heard()
 
     @property

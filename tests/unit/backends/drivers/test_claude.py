@@ -100,6 +100,11 @@ def test_only_what_can_be_confined_is_promised() -> None:
     assert ClaudeDriver(without_help).features.profiles == frozenset(Profile)
 
 
+@pytest.mark.parametrize("profile", [Profile.READ_ONLY, Profile.EDIT])
+def test_a_cli_that_cannot_be_confined_would_refuse_to_start(profile: Profile) -> None:
+    assert has(planned(OLD, profile=profile), "--restricted")
+
+
 def test_permission_is_asked_for_where_somebody_can_be_asked() -> None:
     asked = planned(profile=Profile.EDIT, can_ask=True)
     assert value(asked, "--permission-prompt-tool") == "stdio"

@@ -65,6 +65,13 @@ def test_thinking_is_told_apart_from_the_answer() -> None:
     assert events == [Thought("Let me"), Thought(" see."), Said("Yes."), MessageEnded("Yes.")]
 
 
+def test_a_message_that_is_told_in_whole_after_its_stream_is_not_said_again() -> None:
+    lines = ClaudeLines()
+    events = read(lines, start(), delta("Hel"), stop(), whole(text("Hello.")), result("Hello."))
+    assert said(events) == "Hello."
+    assert lines.finish(Exit(code=0)).unsaid == ""
+
+
 def test_a_message_without_a_stream_is_said_in_whole_and_ends_with_the_next() -> None:
     events = read(
         ClaudeLines(),
@@ -241,7 +248,9 @@ def test_what_is_not_about_the_answer_is_passed_over(line: dict[str, Any]) -> No
     assert read(ClaudeLines(), line) == []
 
 
-@pytest.mark.parametrize("line", [b"Warning: old", b'{"type": "new"}', b"{", b"[1]", b"\xff"])
+@pytest.mark.parametrize(
+    "line", [b"Oh: no", b'{"type": "new"}', b'{"type": []}', b"{", b"[1]", b"\xff"]
+)
 def test_a_line_of_an_unknown_kind_is_told_without_its_content(line: bytes) -> None:
     (told,) = ClaudeLines().read(line)
     assert isinstance(told, Told)
