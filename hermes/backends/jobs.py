@@ -34,6 +34,9 @@ class Question:
 
     text: str
     images: tuple[Image, ...] = ()
+    system_prompt: str | None = None
+    """What the agent is, for a process that was started before anybody said so and can still be
+    told: see `Features.late_system_prompt`. Otherwise that of the setup counts."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -32,6 +32,8 @@ class Features:
     """Whether it asks for permission and waits for the answer."""
     can_be_warm: bool = False
     """Whether its process can be started before there is a question."""
+    late_system_prompt: bool = False
+    """Whether such a process can then be told its system prompt with the question."""
     profiles: frozenset[Profile] = frozenset(Profile)
     """Those that can be promised to hold."""
 

@@ -59,6 +59,7 @@ class ClaudeDriver:
             answer_schema=True,
             asks=talks,
             can_be_warm=talks,
+            late_system_prompt=talks,
             profiles=self._profiles,
         )
 

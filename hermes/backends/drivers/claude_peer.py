@@ -36,7 +36,8 @@ class ClaudePeer:
     def ask(self, question: Question) -> Sequence[Step]:
         content = [*map(_image, question.images), {"type": "text", "text": as_text(question.text)}]
         message = {"role": "user", "content": content}
-        start = _request("start", subtype="initialize", **self._told_at_start())
+        prompt = question.system_prompt or self._setup.system_prompt
+        start = _request("start", subtype="initialize", **self._told_at_start(prompt))
         return (start, Write(as_line({"type": "user", "message": message})))
 
     def read(self, line: bytes) -> Sequence[Event | Step]:
@@ -72,9 +73,8 @@ class ClaudePeer:
     def finish(self, exit_: Exit) -> Ending:
         return self._lines.finish(exit_, is_interrupted=self._is_interrupted)
 
-    def _told_at_start(self) -> dict[str, Any]:
+    def _told_at_start(self, prompt: str | None) -> dict[str, Any]:
         told: dict[str, Any] = {}
-        prompt = self._setup.system_prompt
         if replaces_prompt(self._setup):
             told["systemPrompt"] = prompt or ""
         elif prompt:

@@ -92,6 +92,14 @@ def test_in_a_chat_the_callers_system_prompt_replaces_that_of_the_cli() -> None:
     assert started_with()["systemPrompt"] == ""
 
 
+def test_a_process_that_was_started_ahead_hears_its_system_prompt_with_the_question() -> None:
+    question = Question(text="hi", system_prompt="Be brief.")
+    chat, _ = sent(new().ask(question))
+    assert chat["request"]["systemPrompt"] == "Be brief."
+    edit, _ = sent(new(profile=Profile.EDIT).ask(question))
+    assert edit["request"]["appendSystemPrompt"] == "Be brief."
+
+
 def test_with_tools_the_callers_system_prompt_is_added_to_that_of_the_cli() -> None:
     request = started_with(profile=Profile.EDIT, system_prompt="Be brief.")
     assert request == {"subtype": "initialize", "appendSystemPrompt": "Be brief."}
