@@ -9,7 +9,7 @@ from __future__ import annotations
 import asyncio
 import signal
 import time
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from typing import assert_never
 
 from hermes.backends import saying
@@ -45,8 +45,6 @@ class CliProcess:
         self._clocks = Clocks(launch.clocks)
         self._alarm = Alarm(self._clocks, self._ring)
         self._lines = LineSplitter(launch.limits.line)
-        self._early: list[bytes] | None = []
-        """What came in the moment between its start and our looking after it."""
         self._printed = 0
         self._is_deaf = False
         """Whether what it prints is thrown away."""
@@ -86,9 +84,6 @@ class CliProcess:
         child.mute.add_done_callback(lambda _: self._fell_mute())
         self._life = asyncio.ensure_future(self._live())
         self._carry_out(self._peer.greet)
-        early, self._early = self._early or (), None
-        for chunk in early:
-            self._hear(chunk)
 
     # --- what others do with it ---------------------------------------------------------------
 
@@ -161,9 +156,6 @@ class CliProcess:
     # --- what it says -------------------------------------------------------------------------
 
     def _hear(self, chunk: bytes) -> None:
-        if self._early is not None:
-            self._early.append(chunk)
-            return
         self._printed += len(chunk)
         if self._is_deaf:
             return
@@ -173,25 +165,24 @@ class CliProcess:
             # It may have printed this and exited before anybody looked.
             self._stopped = self._stopped or StopReason.TOO_MUCH
             return
-        for line in self._lines.feed(chunk):
-            self._hear_line(line)
+        self._carry_out(lambda: self._meaning(self._lines.feed(chunk)))
 
-    def _hear_line(self, line: bytes | None) -> None:
-        now = time.monotonic()
-        self.first_line_at = self.first_line_at or now
-        self._clocks.heard(now)
-        if line is None:
-            limit = self._launch.limits.line
-            warning = saying.Told("cli_warning", f"A line of more than {limit} bytes was left out.")
-            self._carry_out(lambda: (warning,))
-        else:
-            self._carry_out(lambda: self._peer.read(line))
+    def _meaning(self, lines: Iterable[bytes | None]) -> Iterator[Event | Step]:
+        for line in lines:
+            now = time.monotonic()
+            self.first_line_at = self.first_line_at or now
+            self._clocks.heard(now)
+            if line is None:
+                limit = self._launch.limits.line
+                yield saying.Told("cli_warning", f"A line of over {limit} bytes was left out.")
+            else:
+                yield from self._peer.read(line)
 
     def _take_rest(self) -> bool:
         """Whether there was none: its last line was whole."""
         if self._is_deaf or not self._lines.has_rest:
             return True
-        self._hear_line(self._lines.rest())
+        self._carry_out(lambda: self._meaning([self._lines.rest()]))
         return False
 
     def _fell_mute(self) -> None:

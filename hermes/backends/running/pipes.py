@@ -17,7 +17,7 @@ from types import TracebackType
 from typing import Self
 
 OUTPUT_PIPE_SIZE = 1024 * 1024
-_CHUNK = 256 * 1024
+_CHUNK = 64 * 1024  # a loop that has others to serve takes no more at once
 
 
 class Descriptors:

@@ -198,7 +198,7 @@ async def test_a_line_over_the_limit_is_left_out_and_the_rest_goes_on(
     process.ask(HI)
     assert await end_of(process) == ANSWERED
     assert events == [
-        Told("cli_warning", "A line of more than 1000000 bytes was left out."),
+        Told("cli_warning", "A line of over 1000000 bytes was left out."),
         Said("after"),
     ]
 
@@ -435,10 +435,10 @@ async def test_a_reader_that_raises_ends_the_process_and_is_heard(
     def fails(event: Event) -> None:
         raise LookupError(event)
 
-    launch = stub(tmp_path, job_id, "announce(os.getpid()); tell('say x'); time.sleep(600)")
+    launch = stub(tmp_path, job_id, "announce(os.getpid()); tell('say x\\nsay y'); time.sleep(600)")
     process = await CliProcess.start(launch, StubPeer(), fails)
     process.ask(HI)
-    with pytest.raises(LookupError):
+    with pytest.raises(LookupError, match="text='x'"):
         await end_of(process)
     [pid] = await announced(launch.places.workspace / "pids")
     assert not is_alive(pid)
