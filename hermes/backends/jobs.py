@@ -107,3 +107,6 @@ class Plan:
     """The driver's own variables, over those that every job has."""
     files: Mapping[Path, bytes] = field(default_factory=dict, repr=False)
     """What has to be there before it starts: absolute paths inside the job's places, mode 0600."""
+    folder: Path | None = None
+    """Where it starts, for CLIs that obey whatever lies in the folder they start in. None: in the
+    workspace."""

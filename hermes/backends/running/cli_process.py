@@ -70,7 +70,7 @@ class CliProcess:
         await asyncio.to_thread(write_files, launch.plan.files, launch.places)
         order = Order(
             argv=launch.plan.argv,
-            cwd=launch.places.workspace,
+            cwd=launch.plan.folder or launch.places.workspace,
             environment=job_environment(launch),
             mark=job_mark(launch.mark),
             secrets=launch.secrets,

@@ -89,6 +89,15 @@ async def test_its_environment_is_what_it_was_given_its_places_and_its_mark(
     assert events == [Said(f"{sorted(expected.items())} {launch.places.workspace}")]
 
 
+async def test_it_starts_where_its_plan_says(tmp_path: Path, job_id: str) -> None:
+    launch = stub(tmp_path, job_id, "tell(f'say {os.getcwd()}')")
+    plan = replace(launch.plan, folder=launch.places.scratch)
+    process, events = await begin(replace(launch, plan=plan))
+    process.ask(HI)
+    await end_of(process)
+    assert events == [Said(str(launch.places.scratch))]
+
+
 async def test_the_files_of_the_plan_are_there_and_private(tmp_path: Path, job_id: str) -> None:
     launch = stub(tmp_path, job_id, "tell('say ' + open(os.environ['HOME'] + '/a/b').read())")
     path = launch.places.home / "a" / "b"
