@@ -55,6 +55,14 @@ class CliSession:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Memory:
+    """Where a CLI keeps what it remembers of a conversation, and which one that is."""
+
+    home_id: str
+    session: CliSession
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Setup:
     """Everything about a job that is fixed when its process starts."""
 

@@ -79,6 +79,16 @@ def commands_folder(home: Path) -> Path:
     return home / "commands"
 
 
+def cli_folder(home: Path) -> Path:
+    """The folders of CLI agents: of jobs that run, and of conversations that go on."""
+    return home / "cli"
+
+
+def cli_db(home: Path) -> Path:
+    """Which conversation of a CLI agent stands for which session."""
+    return home / "cli.db"
+
+
 def default_workspace(home: Path) -> Path:
     return home / "workspace"
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Protocol
+from typing import Literal, Protocol
 
 from hermes.backends.jobs import Endpoint, Places, Plan, Question, Setup
 from hermes.backends.saying import Ending, Event, Exit, Step
@@ -111,8 +111,8 @@ class Kind:
     """The variables that hold its login."""
     login_help: str
     """What to do to log in."""
-    provider_dialect: str | None
-    """`anthropic` or `responses`: what the gateway's relay has to speak for it. None: no relay."""
+    provider_dialect: Literal["anthropic", "responses"] | None
+    """What the gateway's relay has to speak for it; None: there is no relay for it."""
 
 
 def says_login(kind: Kind, environ: Mapping[str, str]) -> bool:
