@@ -10,7 +10,15 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Protocol, TypeVar
 
-from bench import agent_loop, durable_log, response_chain, scenarios, session_turns, startup
+from bench import (
+    agent_loop,
+    durable_log,
+    response_chain,
+    scenarios,
+    session_turns,
+    startup,
+    warm_start,
+)
 from bench.outcomes import FULL, QUICK, Effort, Outcome
 from bench.processes import ChildFailed
 from bench.report import Results, as_text, write_json
@@ -33,6 +41,7 @@ _MEASURED: tuple[_Case, ...] = (
     *response_chain.CASES,
     *agent_loop.CASES,
     agent_loop.PROMPT,
+    *warm_start.CASES,
 )
 _NAMES = ", ".join([*(case.name for case in _MEASURED), _STARTUP])
 
@@ -109,6 +118,8 @@ def _measure(only: str, effort: Effort) -> list[Outcome]:
         outcomes += response_chain.play(chains, effort, _announce)
     if loops := _chosen(agent_loop.CASES, only):
         outcomes += agent_loop.play(loops, effort, _announce)
+    if warm := _chosen(warm_start.CASES, only):
+        outcomes += warm_start.play(warm, effort, _announce)
     if _chosen([agent_loop.PROMPT], only):
         outcomes.append(agent_loop.play_prompt(_announce))
     return outcomes

@@ -34,10 +34,10 @@ def gateway(upstream_url: str, model: str, home: Path) -> Launch:
         "OPENAI_BASE_URL": upstream_url,
         "OPENAI_API_KEY": "bench",
     }
-    return Launch("gateway", [str(_hermes()), "serve"], port, environment)
+    return Launch("gateway", [str(hermes()), "serve"], port, environment)
 
 
-def _hermes() -> Path:
+def hermes() -> Path:
     script = Path(sys.executable).with_name("hermes")
     if not script.exists():
         raise ChildFailed(f"{script} is missing: run `make install` and bench with that Python")
