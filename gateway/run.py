@@ -11,6 +11,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from hermes.contract import configuration
+from hermes.contract.hosted_models import default_name
 from hermes.core.served_models import ServedModel
 from hermes.settings.loading import SettingsSource
 from hermes.settings.model import AliasSettings
@@ -37,6 +38,16 @@ def _resolve_gateway_model() -> str:
 def _load_model_aliases() -> Mapping[str, AliasSettings]:
     """The models that clients may ask for beside the agent, by name."""
     return settings_source.current().models
+
+
+def _list_models() -> list[str]:
+    """Their names, and those of the models of CLI agents."""
+    return configuration.model_names(settings_source.current())
+
+
+def _resolve_default_model() -> str | None:
+    """Who answers when no model is asked for by name; None: the agent itself."""
+    return default_name(settings_source.current().cli)
 
 
 def _resolve_served_model(alias: str | None) -> ServedModel | None:

@@ -19,6 +19,7 @@ from hermes.settings.model import Settings
 from hermes.settings.redaction import mask
 from hermes.tools.sandbox import PROGRAM, problem_with
 from hermes_cli import (
+    doctor_cli,
     doctor_home,
     doctor_listener,
     doctor_machine,
@@ -29,6 +30,7 @@ from hermes_cli import (
     doctor_skills,
     doctor_web,
 )
+from hermes_cli.cli_agents_found import configured_agents
 from hermes_cli.doctor_finding import Finding, Level, ok, problem, warning
 from hermes_cli.terminal_style import Style, accept_any_text, readable, style_for
 
@@ -107,6 +109,7 @@ def _configured(settings: Settings) -> Iterator[Finding]:
         yield from doctor_provider.provider(fallback, "Fallback provider")
     yield doctor_web.search(settings.web)
     yield from doctor_mcp.servers(settings)
+    yield from doctor_cli.agents(configured_agents(settings.cli), is_root=os.geteuid() == 0)
     yield doctor_runs.limits(settings.runs)
     yield doctor_runs.approvals(settings.approvals)
     yield doctor_listener.address(settings.listener)

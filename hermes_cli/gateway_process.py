@@ -23,8 +23,14 @@ from hermes.settings.paths import (
 )
 
 
-async def run_gateway(settings: Settings, on_ready: Callable[[str, str], None]) -> None:
+async def run_gateway(
+    settings: Settings,
+    on_ready: Callable[[str, str], None],
+    on_end: Callable[[], None] = lambda: None,
+) -> None:
     """Serve until a signal. `on_ready` is told the URL and the name of the model, once.
+
+    `on_end` is called when the end begins, before anything is closed.
 
     Whoever calls this holds the lock of the home.
     """
@@ -51,7 +57,13 @@ async def run_gateway(settings: Settings, on_ready: Callable[[str, str], None]) 
         # Opening them removes what has expired meanwhile.
         await asyncio.to_thread(adapter.seams.uploads)
 
+    def ready(url: str) -> None:
+        adapter.listens_at(_from_here(url))
+        on_ready(url, adapter.seams.model_name())
+
     async def report(state: str, turns: int) -> None:
+        if state == "draining":
+            on_end()
         await asyncio.to_thread(_write_status, state, turns)
 
     await serve_until_signal(
@@ -59,7 +71,7 @@ async def run_gateway(settings: Settings, on_ready: Callable[[str, str], None]) 
             application=adapter.application(),
             listener=settings.listener,
             running=adapter.running,
-            on_ready=lambda url: on_ready(url, adapter.seams.model_name()),
+            on_ready=ready,
             report=report,
             close=adapter.close,
             stalled_write_seconds=settings.runs.stalled_write_seconds,
@@ -75,6 +87,11 @@ def _write_status(state: str, turns: int) -> None:
         platforms={"api_server": {"state": "connected" if state == "running" else state}},
         exit_reason="signal" if state == "stopped" else None,
     )
+
+
+def _from_here(url: str) -> str:
+    """The address of a listener that listens everywhere, for a process on this machine."""
+    return url.replace("//0.0.0.0:", "//127.0.0.1:").replace("//[::]:", "//[::1]:")
 
 
 def _furnish(settings: Settings) -> None:

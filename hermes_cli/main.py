@@ -11,6 +11,7 @@ from hermes.core.errors import HermesError
 from hermes_cli.chat import chat
 from hermes_cli.doctor import doctor
 from hermes_cli.mcp import mcp
+from hermes_cli.models import models
 from hermes_cli.prompt import prompt
 from hermes_cli.serve import serve
 from hermes_cli.sessions import sessions
@@ -29,6 +30,7 @@ def hermes() -> None:
 hermes.add_command(serve)
 hermes.add_command(chat)
 hermes.add_command(sessions)
+hermes.add_command(models)
 hermes.add_command(prompt)
 hermes.add_command(doctor)
 hermes.add_command(mcp)

@@ -66,6 +66,7 @@ async def _relay_here(settings: Settings) -> None:
 
 async def _serve_and_relay(settings: Settings, lock: HomeLock) -> None:
     relaying: list[asyncio.Task[None]] = []
+    failures: list[BaseException] = []
 
     def on_ready(url: str, _model_name: str) -> None:
         lock.announce(url)
@@ -74,13 +75,19 @@ async def _serve_and_relay(settings: Settings, lock: HomeLock) -> None:
         # The gateway ends as it always does: running turns get their time, then all is closed.
         task.add_done_callback(lambda _task: signal.raise_signal(signal.SIGTERM))
 
-    await run_gateway(settings, on_ready)
+    def on_end() -> None:
+        """Only what went wrong before counts: a relay whose gateway is closed can but fail."""
+        ended = (task for task in relaying if task.done() and not task.cancelled())
+        failures.extend(error for task in ended if (error := task.exception()) is not None)
+
+    await run_gateway(settings, on_ready, on_end)
     for task in relaying:
-        if not task.done():
-            task.cancel()
+        task.cancel()
         await asyncio.wait([task])
-        if not task.cancelled() and (error := task.exception()) is not None:
-            raise error
+        if not task.cancelled():
+            task.exception()  # looked at, so that nobody is told it was not
+    if failures:
+        raise failures[0]
 
 
 async def _relay(url: str, settings: Settings) -> None:

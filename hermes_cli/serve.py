@@ -8,6 +8,7 @@ import sys
 import click
 
 import gateway.run
+from hermes.contract.hosted_models import default_name, names_of
 from hermes.core.errors import SettingsError
 from hermes.server.loops import new_event_loop, spare_the_collector
 from hermes.settings.home_lock import HomeLock
@@ -23,6 +24,7 @@ from hermes_cli.gateway_process import run_gateway
 
 
 @click.command()
+@click.argument("cli_agent", nargs=-1, type=click.UNPROCESSED, metavar="[-- CLI_AGENT…]")
 @click.option("--host", help="Address to listen on.  [default: 127.0.0.1]")
 @click.option("--port", type=int, help="Port to listen on; 0 picks a free one.  [default: 8642]")
 @click.option(
@@ -38,6 +40,7 @@ from hermes_cli.gateway_process import run_gateway
     help="How much is logged.  [default: info]",
 )
 def serve(
+    cli_agent: tuple[str, ...],
     host: str | None,
     port: int | None,
     key: str | None,
@@ -49,6 +52,9 @@ def serve(
 
     Options win over environment variables, those over config.yaml in HERMES_HOME (~/.hermes).
     Without any provider configured, a built-in demo model answers.
+
+    With `hermes serve -- claude` (or codex, opencode, …) that CLI answers: its models are listed
+    as claude/haiku, claude/sonnet and so on, and it answers requests for no model in particular.
     """
     settings = gateway.run.settings_source.pin(
         {
@@ -58,6 +64,7 @@ def serve(
             "agent.model": model,
             "agent.workspace": workspace,
             "log.level": log_level,
+            "cli.serve": cli_agent or None,
         }
     )
     _refuse_open_door(settings)
@@ -98,13 +105,21 @@ def banner(settings: Settings, url: str, model_name: str) -> str:
         "Base URL": f"{url}/v1",
         "Key": "required" if settings.listener.requires_key else "not required",
         "Model": f"{model_name} ({thinks_with})",
+        **_cli_agents(settings),
         "Workspace": str(settings.agent.workspace),
     }
-    lines = [f"  {name + ':':<11}{value}" for name, value in facts.items()]
-    warnings = [f"  Warning:   {warning}" for warning in settings.warnings]
+    width = max(map(len, facts)) + 2
+    lines = [f"  {name + ':':<{width}}{value}" for name, value in facts.items()]
+    warnings = [f"  {'Warning:':<{width}}{warning}" for warning in settings.warnings]
+    asked = default_name(settings.cli) or model_name
     return "\n".join(
-        ["Hermes Gateway is ready.", "", *lines, *warnings, "", *_try_it(settings, url, model_name)]
+        ["Hermes Gateway is ready.", "", *lines, *warnings, "", *_try_it(settings, url, asked)]
     )
+
+
+def _cli_agents(settings: Settings) -> dict[str, str]:
+    names = names_of(settings.cli)
+    return {"CLI agents": ", ".join(names)} if names else {}
 
 
 def _try_it(settings: Settings, url: str, model_name: str) -> list[str]:

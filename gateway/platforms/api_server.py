@@ -22,10 +22,9 @@ from gateway import status
 from gateway.config import Platform, PlatformConfig
 from gateway.platforms.base import SendResult
 from hermes.agent.clients import ServerClients
-from hermes.backends.hosting.job_tokens import JobTokens
 from hermes.contract.configuration import agent_keywords, alias_of, owner_of, shown_model_name
 from hermes.contract.equipping import Workshop
-from hermes.contract.opening import Opener, close_all
+from hermes.contract.opening import Opener, close_all, close_in_order
 from hermes.contract.running import AgentTurn, Pair, run_turn
 from hermes.contract.streams import turn_view
 from hermes.contract.tools import toolset_list
@@ -137,7 +136,6 @@ class APIServerAdapter:
         self._agent_threads = Threads("agent", config.extra.get("agent_threads", 1000))
         self._storage = Threads("storage", STORAGE_THREADS)
         self.running = RunningTurns()
-        self.job_tokens = JobTokens()
         self._run_settings = config.extra.get("runs", RunSettings())
         self._gate = Gate(
             self._run_settings.max_concurrent,
@@ -177,10 +175,13 @@ class APIServerAdapter:
         """For the start: what the agents will need and what takes a while is begun."""
         self._workshop.start()
 
+    def listens_at(self, url: str) -> None:
+        """For the start: where the processes of CLI agents can reach this gateway."""
+        self._workshop.cli.listens_at(url)
+
     async def close(self) -> None:
         """Give back connections, threads and stores; the adapter is not used afterwards."""
-        await self._runs.close()
-        await self._http.close()
+        await close_in_order(self._runs.close, self._workshop.cli.close_jobs, self._http.close)
         await self._storage.run(
             lambda: close_all(
                 self._response_store,
@@ -244,12 +245,14 @@ class APIServerAdapter:
         """Run one turn off the loop's way; the agent's result and its usage."""
         clients = self._http.here()
         return await AgentTurn(
-            create_agent=lambda: self._create_agent(
+            create_agent=lambda: self._workshop.cli.agent_or(
+                lambda **keywords: self._create_agent(**keywords, clients=lambda: clients),
+                self._workshop.equipment,
+                lambda: self._ensure_session_db(),
                 session_id=session_id,
                 ephemeral_system_prompt=ephemeral_system_prompt,
                 gateway_session_key=gateway_session_key,
                 parameters=parameters,
-                clients=lambda: clients,
                 **callbacks,
             ),
             # Only a turn that is kept opens the session store.
@@ -446,7 +449,8 @@ class APIServerAdapter:
         toolbox = self._workshop.equipment.toolbox
         return Seams(
             model_name=lambda: self._model_name,
-            aliases=lambda: list(gateway_run._load_model_aliases()),
+            aliases=lambda: gateway_run._list_models(),
+            default_alias=lambda: gateway_run._resolve_default_model(),
             served_model=lambda alias: gateway_run._resolve_served_model(alias),
             listener=self.listener,
             started_at=int(time.time()),
@@ -493,6 +497,8 @@ class APIServerAdapter:
                 self._workshop.mcp.states(),
             ),
             remote_servers=lambda: self._workshop.mcp.states(),
+            cli_agents=lambda: self._workshop.cli.states(),
+            forget_session=lambda session_id: self._workshop.cli.forget_session(session_id),
             skills=lambda: skill_list(
                 toolbox.services.skills,
                 Path(gateway_run._resolve_runtime_agent_kwargs()["workspace"]),
@@ -508,7 +514,7 @@ class APIServerAdapter:
             meter=self._workshop.equipment.meter,
             metrics=self._workshop.metrics,
             provider_report=self._workshop.provider_report,
-            job_tokens=self.job_tokens,
+            job_tokens=self._workshop.job_tokens,
         )
 
     async def _write_chat(self, request: web.Request, stream: ChatStream) -> web.StreamResponse:

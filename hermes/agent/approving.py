@@ -130,8 +130,13 @@ def decided(call: ToolCall, resumption: Resumption) -> Clearance | None:
         return None
     if decision is Decision.DENY:
         by = resumption.decided_by.get(call.id, "client")
-        return Clearance(refusal=_DENIALS.get(by, _DENIED))
+        return Clearance(refusal=denial_by(by))
     return Clearance(note=f"[approved by the user: {decision.value}]")
+
+
+def denial_by(whom: str) -> str:
+    """What the model is told about a call that was denied; `whom` as in `ApprovalDecided`."""
+    return _DENIALS.get(whom, _DENIED)
 
 
 def _forbidden(verdict: Verdict) -> str:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import Any
 
+from hermes.contract.hosted_models import model_behind, names_of, served
 from hermes.core.served_models import ServedModel
 from hermes.core.turn import TurnParameters
 from hermes.providers.windows import window_of
@@ -156,6 +157,11 @@ def alias_keywords(alias: AliasSettings) -> dict[str, Any]:
     return changes
 
 
+def model_names(settings: Settings) -> list[str]:
+    """What clients may ask for beside the agent."""
+    return [*settings.models, *names_of(settings.cli)]
+
+
 def served_model(settings: Settings, alias: str | None) -> ServedModel | None:
     """What stands behind a name; behind None stands the agent, behind an unknown name nothing."""
     if alias is None:
@@ -163,7 +169,8 @@ def served_model(settings: Settings, alias: str | None) -> ServedModel | None:
         return _served(agent.provider, agent.reasoning_effort, has_vision=agent.vision)
     found = settings.models.get(alias)
     if found is None:
-        return None
+        hosted = model_behind(settings.cli, alias)
+        return None if hosted is None else served(hosted)
     effort = found.reasoning_effort or settings.agent.reasoning_effort
     return _served(found.provider, effort, has_vision=found.vision)
 

@@ -9,7 +9,9 @@ from hermes.agent.context import Contexts
 from hermes.agent.context_files import ContextFiles
 from hermes.agent.equipment import Equipment
 from hermes.agent.recalling import Recall
+from hermes.backends.hosting.job_tokens import JobTokens
 from hermes.contract.contexts import rules_from
+from hermes.contract.equipping_cli import CliRoom
 from hermes.contract.equipping_commands import CommandRoom
 from hermes.contract.equipping_mcp import McpShelf
 from hermes.contract.equipping_shadow import shadow_for
@@ -47,6 +49,8 @@ class Workshop:
         self._tally = Tally()
         self.shadow = shadow_for(settings)
         self.mcp = McpShelf(settings)
+        self.job_tokens = JobTokens()
+        self.cli = CliRoom(settings, self.job_tokens)
         self._commands = CommandRoom(settings)
         self._memories = MemoryStore(
             lambda: memory_db(settings().home), is_enabled=lambda: settings().memory.enabled
@@ -78,6 +82,7 @@ class Workshop:
     def recover(self) -> None:
         """For the start: end what a killed process has left running. May block."""
         self._commands.leftovers.end()
+        self.cli.recover()
 
     def start(self) -> None:
         """Begin what takes a while, such as connecting to servers; returns at once."""
@@ -99,6 +104,7 @@ class Workshop:
         """May block. Nothing of the equipment is used afterwards."""
         self._commands.processes.close()
         self.mcp.close()
+        self.cli.close()
         self.shadow.close()
         self._ledger.close()
         self._memories.close()

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import logging
 import threading
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 from typing import Any
 
 log = logging.getLogger(__name__)
@@ -34,3 +34,9 @@ def close_all(*opened: Any) -> None:
     for thing in opened:
         if thing is not None:
             thing.close()
+
+
+async def close_in_order(*closes: Callable[[], Awaitable[None]]) -> None:
+    """Each when the one before it is closed."""
+    for close in closes:
+        await close()

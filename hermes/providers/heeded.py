@@ -18,6 +18,9 @@ from hermes.providers.responses_input import API_MODE as RESPONSES
 DEMO = "demo"
 """Stands where an api mode would: the demo model speaks chat completions and heeds little."""
 
+CLI = "cli"
+"""The same for a CLI agent, which words its requests itself."""
+
 NOTHING_ASKED = Sampling()
 _DEFAULTS: Mapping[str, Any] = {entry.name: entry.default for entry in fields(Sampling)}
 _PENALTIES = frozenset({"presence_penalty", "frequency_penalty"})
@@ -26,6 +29,7 @@ _UNKNOWN: Mapping[str, frozenset[str]] = {
     RESPONSES: _PENALTIES | {"stop", "seed"},
     ANTHROPIC: _PENALTIES | {"seed"},
     DEMO: _PENALTIES | _CHANCE | {"seed"},
+    CLI: frozenset(_DEFAULTS),
 }
 _REFUSED_BY_REASONERS = _PENALTIES | _CHANCE | {"stop"}
 _WARMEST_ANTHROPIC = 1.0

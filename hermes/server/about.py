@@ -98,6 +98,7 @@ async def health_detailed(_request: web.Request, seams: Seams) -> web.StreamResp
             "pid": os.getpid(),
             "providers": await seams.storage.run(seams.provider_report),
             **_remote_servers(seams),
+            **_cli_agents(seams),
         }
     )
 
@@ -109,6 +110,11 @@ def _remote_servers(seams: Seams) -> dict[str, Any]:
         for server in seams.remote_servers()
     ]
     return {"mcp_servers": listed} if listed else {}
+
+
+def _cli_agents(seams: Seams) -> dict[str, Any]:
+    listed = seams.cli_agents()
+    return {"cli_agents": listed} if listed else {}
 
 
 async def metrics(_request: web.Request, seams: Seams) -> web.StreamResponse:

@@ -1,4 +1,7 @@
-"""Which model answers: the agent, or an alias that the request names. One place for every route."""
+"""Which model answers: the agent, or an alias that the request names. One place for every route.
+
+An alias is a configured model, or a model of a CLI agent.
+"""
 
 from __future__ import annotations
 
@@ -27,13 +30,20 @@ _TO_AGENT = Routed()
 def route_model(seams: Seams, model: str | None) -> Routed:
     """For the `model` of a request. One nobody serves is the agent's, which then says so."""
     agent = seams.model_name()
-    if not model or model == agent:
+    if model == agent:
         return _TO_AGENT
+    if not model:
+        return _to_default(seams.default_alias())
     if seams.served_model(model) is not None:
         return Routed(alias=model)
     if seams.listener.unknown_model == "refuse":
         raise unknown_model(model)
-    return Routed(headers={MODEL_HEADER: agent})
+    default = seams.default_alias()
+    return Routed(alias=default, headers={MODEL_HEADER: default or agent})
+
+
+def _to_default(alias: str | None) -> Routed:
+    return _TO_AGENT if alias is None else Routed(alias=alias)
 
 
 def unknown_model(model: str) -> NotFound:

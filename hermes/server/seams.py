@@ -93,6 +93,8 @@ class Seams:
     model_name: Callable[[], str]
     aliases: Callable[[], list[str]]
     """The models beside the agent, by the names clients know."""
+    default_alias: Callable[[], str | None]
+    """Who answers when no model is asked for by name; None: the agent."""
     served_model: Callable[[str | None], ServedModel | None]
     """What stands behind an alias, or behind None, which is the agent; None for any other name."""
     listener: ListenerSettings
@@ -162,6 +164,10 @@ class Seams:
     """The sessions whose history is being summarised now. Touched on the event loop only."""
     memories: Callable[[], Memories | None] = lambda: None
     """What the agent remembers; its calls may block."""
+    cli_agents: Callable[[], list[dict[str, Any]]] = list
+    """How many jobs of each CLI agent are at work, and how many wait."""
+    forget_session: Callable[[str], None] = lambda _session_id: None
+    """A session was deleted: so is what CLI agents remember of it. May block."""
     job_tokens: JobTokens = field(default_factory=JobTokens)
     """With which the jobs of CLI agents reach their providers through the gateway."""
     upstreams: Upstreams = field(default_factory=Upstreams)

@@ -77,6 +77,7 @@ async def delete_session(request: web.Request, seams: Seams) -> web.StreamRespon
         _existing(store, session_id)
         # The logs first: whoever repeats a deletion that failed must still find the session.
         seams.runs_store().delete_session(session_id)
+        seams.forget_session(session_id)
         return store.delete_session(session_id)
 
     if not await _in_store(seams, delete):

@@ -22,10 +22,12 @@ from hermes.contract.configuration import (
     agent_keywords,
     alias_of,
     fallback_model,
+    model_names,
     owner_of,
     runtime_keywords,
     served_model,
 )
+from hermes.contract.hosted_models import default_name
 from hermes.contract.tools import toolset_list
 from hermes.core.budgets import NO_BUDGETS, Budgets
 from hermes.core.prices import PriceRules
@@ -38,6 +40,7 @@ from hermes.providers.demo.workspace import furnish
 from hermes.server.seams import Seams
 from hermes.server.stalled import StallWatch, transports_of
 from hermes.settings.api_server import as_extra
+from hermes.settings.cli_settings import CliSettings
 from hermes.settings.context_options import ContextSettings
 from hermes.settings.mcp_settings import McpSettings
 from hermes.settings.model import (
@@ -106,6 +109,7 @@ class TestGateway:
         receipts: ReceiptSettings | None = None,
         memory: MemorySettings | None = None,
         tools: ToolSettings | None = None,
+        cli: CliSettings | None = None,
         **extra: Any,
     ) -> None:
         """Asks `model` at `base_url`, or the built-in demo model when there is no URL.
@@ -119,8 +123,8 @@ class TestGateway:
 
         `key` is what clients must send. `agent` holds more keywords for `AIAgent`, such as
         `api_mode`; `fetch`, `files`, `runs`, `sessions`, `context`, `mcp`, `memory`, `budgets`,
-        `prices`, `receipts` and `tools` are the settings of these names, and `web_settings` those
-        of `web`; `extra` holds more of the listener's, such as `keepalive_seconds`.
+        `prices`, `receipts`, `tools` and `cli` are the settings of these names, and `web_settings`
+        those of `web`; `extra` holds more of the listener's, such as `keepalive_seconds`.
         """
         self._home = home
         self._equipment = dict(equipment or {})
@@ -140,6 +144,7 @@ class TestGateway:
         self._receipts = receipts or ReceiptSettings()
         self._memory = memory or MemorySettings()
         self._tools = tools or ToolSettings()
+        self._cli = cli or CliSettings()
         listener = ListenerSettings(port=0, key=key, model_name=DEFAULT_MODEL_NAME)
         self._extra = {
             **as_extra(listener),
@@ -175,6 +180,7 @@ class TestGateway:
             receipts=self._receipts,
             memory=self._memory,
             tools=self._tools,
+            cli=self._cli,
         )
         self._adapter = LoopbackAdapter(config, settings, self._agent_options, self._equipment)
         await self._adapter.recover()
@@ -192,6 +198,7 @@ class TestGateway:
         )
         self._stall_watch.start()
         await web.TCPSite(self._runner, "127.0.0.1", 0, backlog=1024).start()
+        self._adapter.listens_at(self.url)
         return self
 
     async def __aexit__(
@@ -309,7 +316,8 @@ class LoopbackAdapter(APIServerAdapter):
     def _fill_seams(self) -> Seams:
         return replace(
             super()._fill_seams(),
-            aliases=lambda: list(self._whole.models),
+            aliases=lambda: model_names(self._whole),
+            default_alias=lambda: default_name(self._whole.cli),
             served_model=lambda alias: served_model(self._whole, alias),
             compact_after=lambda: self._whole.sessions.compact_after_messages,
             summary_model=lambda: self._whole.context.summary_model,

@@ -72,6 +72,21 @@ def judge(
     return Verdict(action=Action(approvals.mode), shown=shown, reason=danger)
 
 
+def judge_asked(
+    approvals: ApprovalSettings, tool: str, shown: str, *, key: str, reason: str
+) -> Verdict:
+    """The same for a tool that is not ours, whose owner asks before it runs it.
+
+    Rules are compared with what it shows; where none fits, the mode decides.
+    """
+    visible = _visible(shown)
+    for rule in approvals.rules:
+        if _fits(rule, tool, shown, key):
+            said = _REASONS[rule.action]
+            return Verdict(action=Action(rule.action), shown=visible, reason=said)
+    return Verdict(action=Action(approvals.mode), shown=visible, reason=reason)
+
+
 _REASONS = {"allow": "", "ask": _BY_RULE, "deny": _RULED_OUT}
 
 

@@ -92,6 +92,7 @@ def fake_seams(
         **{
             "model_name": lambda: "test-model",
             "aliases": list,
+            "default_alias": lambda: None,
             "served_model": lambda alias: None if alias else ServedModel(model="fake"),
             "listener": ListenerSettings(key=key),
             "started_at": 1_700_000_000,
