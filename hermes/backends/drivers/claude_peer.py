@@ -21,7 +21,7 @@ class ClaudePeer:
 
     def __init__(self, setup: Setup) -> None:
         self._setup = setup
-        self._lines = lines_of(setup)
+        self._lines = _lines_of(setup)
         self._asked: dict[str, Json] = {}
         """By request, what the CLI would do if it is allowed to."""
         self._is_interrupted = False
@@ -34,7 +34,7 @@ class ClaudePeer:
         return (_request("ready", subtype="mcp_status"),)
 
     def ask(self, question: Question) -> Sequence[Step]:
-        content = [*map(_image, question.images), {"type": "text", "text": as_text(question.text)}]
+        content = [*map(_image, question.images), {"type": "text", "text": _as_text(question.text)}]
         message = {"role": "user", "content": content}
         prompt = question.system_prompt or self._setup.system_prompt
         start = _request("start", subtype="initialize", **self._told_at_start(prompt))
@@ -98,13 +98,13 @@ class OneShotPeer:
     """Gives the prompt and reads until the process ends."""
 
     def __init__(self, setup: Setup) -> None:
-        self._lines = lines_of(setup)
+        self._lines = _lines_of(setup)
 
     def greet(self) -> Sequence[Step]:
         return ()
 
     def ask(self, question: Question) -> Sequence[Step]:
-        return (Write(as_text(question.text).encode(errors="replace")), CloseInput())
+        return (Write(_as_text(question.text).encode(errors="replace")), CloseInput())
 
     def read(self, line: bytes) -> Sequence[Event | Step]:
         return self._lines.read(line)
@@ -122,7 +122,7 @@ class OneShotPeer:
         return self._lines.finish(exit_)
 
 
-def lines_of(setup: Setup) -> ClaudeLines:
+def _lines_of(setup: Setup) -> ClaudeLines:
     return ClaudeLines(
         has_schema=setup.answer_schema is not None, keeps_session=setup.session is not None
     )
@@ -133,7 +133,7 @@ def replaces_prompt(setup: Setup) -> bool:
     return setup.profile is Profile.CHAT
 
 
-def as_text(prompt: str) -> str:
+def _as_text(prompt: str) -> str:
     """A prompt that begins with a slash would be a command to the CLI; a space makes it text."""
     return f" {prompt}" if prompt.startswith("/") else prompt
 
