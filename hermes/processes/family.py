@@ -19,7 +19,7 @@ from contextlib import suppress
 
 from hermes.processes.ending import POLITE_SECONDS, Swept, sweep
 from hermes.processes.marks import Mark, carries
-from hermes.processes.table import Process, everybody, look_at
+from hermes.processes.table import Process, everybody, is_there, look_at
 
 
 class Family:
@@ -34,6 +34,7 @@ class Family:
         self._entries = frozenset({mark.entry})
         self._seen: dict[int, int] = {}
         """Members by number and birth. One who has been seen does not get lost any more."""
+        self._ended: set[int] = set()
 
     def members(self) -> list[int]:
         """Everybody who is left of it, the leader included."""
@@ -63,7 +64,23 @@ class Family:
 
     def end(self, *, polite_seconds: float = POLITE_SECONDS) -> Swept:
         """End whoever is left."""
-        return sweep(self.members, polite_seconds=polite_seconds)
+        if not is_there():
+            self.signal_group(signal.SIGKILL)  # nobody can be looked for: the group must do
+            return Swept(0, 0)
+        swept = sweep(self._members_to_end, polite_seconds=polite_seconds)
+        self._reap()
+        return swept
+
+    def _members_to_end(self) -> list[int]:
+        members = self.members()
+        self._ended.update(members)
+        return members
+
+    def _reap(self) -> None:
+        """In a container we may be the parent of all orphans, and nobody else waits for them."""
+        for pid in self._ended - {self._number}:
+            with suppress(ChildProcessError):  # as a rule it is not ours
+                os.waitpid(pid, os.WNOHANG)
 
     def _is_number_ours(self, processes: list[Process]) -> bool:
         """Whether the leader's number still means the leader, or nobody."""

@@ -25,6 +25,11 @@ class Process:
     """Whether it only waits to be reaped."""
 
 
+def is_there() -> bool:
+    """Whether this system has such a table."""
+    return (PROC / "self").exists()
+
+
 def everybody() -> list[Process]:
     """All that can be seen. Blocks for about a millisecond per hundred processes."""
     seen = (look_at(int(place.name)) for place in PROC.glob("[0-9]*"))

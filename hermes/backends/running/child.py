@@ -18,6 +18,7 @@ from hermes.backends.running.lines import STDERR_TAIL, Tail
 from hermes.backends.running.pipes import OUTPUT_PIPE_SIZE, Descriptors, InputPipe, OutputPipe
 from hermes.backends.running.spawning import Spawned, spawn_process
 from hermes.backends.running.stand_in import StandIn
+from hermes.backends.running.threads import in_thread
 from hermes.processes.family import Family
 from hermes.processes.marks import Mark
 from hermes.settings.redaction import Mask
@@ -169,10 +170,10 @@ class RealChild:
             self._family.signal_group(number)
 
     async def look_around(self) -> None:
-        await asyncio.to_thread(self._family.members)
+        await in_thread(self._family.members, name="hermes-sweep")
 
     async def clear(self) -> None:
-        swept = await asyncio.to_thread(self._family.end)
+        swept = await in_thread(self._family.end, name="hermes-sweep")
         if swept.left:
             _log.error("processes could not be ended", extra={"processes": swept.left})
         await asyncio.wait({self._output.ended, self._errors.ended}, timeout=DRAIN_SECONDS)

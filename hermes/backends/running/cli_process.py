@@ -10,6 +10,7 @@ import asyncio
 import signal
 import time
 from collections.abc import Callable, Iterable, Iterator
+from functools import partial
 from typing import assert_never
 
 from hermes.backends import saying
@@ -23,6 +24,7 @@ from hermes.backends.running.ladder import Rung
 from hermes.backends.running.launch import Launch, job_environment, job_mark
 from hermes.backends.running.lines import LineSplitter
 from hermes.backends.running.plan_files import write_files
+from hermes.backends.running.threads import in_thread
 from hermes.backends.saying import Ending, Event, Exit, Step, StopReason
 
 INTERRUPT_SECONDS = 1.0
@@ -67,7 +69,8 @@ class CliProcess:
         process is ended, and `ended` raises that.
         """
         started = cls(launch, peer, emit)
-        await asyncio.to_thread(write_files, launch.plan.files, launch.places)
+        files = partial(write_files, launch.plan.files, launch.places)
+        await in_thread(files, name="hermes-plan-files")
         order = Order(
             argv=launch.plan.argv,
             cwd=launch.plan.folder or launch.places.workspace,

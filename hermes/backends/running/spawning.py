@@ -8,9 +8,9 @@ from __future__ import annotations
 
 import asyncio
 import subprocess
-import threading
-from contextlib import suppress
 from typing import Any
+
+from hermes.backends.running.threads import in_thread
 
 
 class Spawned:
@@ -20,24 +20,11 @@ class Spawned:
 
     def __init__(self, process: subprocess.Popen[bytes]) -> None:
         self.pid = process.pid
-        self._process = process
-        self._loop = asyncio.get_running_loop()
-        self._exit: asyncio.Future[int] = self._loop.create_future()
         # A thread that waits is the one way that neither needs a signal nor a recent system.
-        name = f"hermes-process-{process.pid}"
-        threading.Thread(target=self._watch, name=name, daemon=True).start()
+        self._exit = in_thread(process.wait, name=f"hermes-process-{process.pid}")
 
     async def wait(self) -> int:
         return await asyncio.shield(self._exit)
-
-    def _watch(self) -> None:
-        code = self._process.wait()
-        with suppress(RuntimeError):  # the loop was closed before the process ended
-            self._loop.call_soon_threadsafe(self._tell, code)
-
-    def _tell(self, code: int) -> None:
-        if not self._exit.done():
-            self._exit.set_result(code)
 
 
 async def spawn_process(*argv: str, **options: Any) -> Spawned:

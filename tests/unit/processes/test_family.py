@@ -126,6 +126,44 @@ def test_where_nobody_is_left_nothing_is_done(start: Starts) -> None:
     assert (swept.found, swept.left) == (0, 0)
 
 
+def test_where_we_are_the_parent_of_all_orphans_none_is_left_unreaped() -> None:
+    """As the first process of a container is; here by a wish to the system."""
+    script = """
+        import ctypes, os, subprocess, sys
+        from hermes.processes.family import Family
+        from hermes.processes.marks import Mark
+        from hermes.processes.table import everybody
+
+        assert ctypes.CDLL(None).prctl(36, 1, 0, 0, 0) == 0
+        orphan = "import os, sys, time; os.fork() or time.sleep(600)"
+        environment = {"HERMES_TEST": "orphan"}
+        line = [sys.executable, "-c", orphan]
+        leader = subprocess.Popen(line, env=environment, start_new_session=True)
+        family = Family(leader.pid, Mark("HERMES_TEST", "orphan"))
+        leader.wait()
+        print(family.end().found, [p for p in everybody() if p.parent == os.getpid()])
+    """
+    done = subprocess.run(
+        [sys.executable, "-c", textwrap.dedent(script)],
+        env={"PYTHONPATH": os.pathsep.join(sys.path)},
+        capture_output=True,
+        text=True,
+    )
+    assert (done.stdout, done.stderr) == ("1 []\n", "")
+
+
+def test_where_the_system_has_no_table_the_group_is_ended(
+    start: Starts, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    family, process, child = start(leaves_session=False, environment="None")
+    monkeypatch.setattr("hermes.processes.family.is_there", lambda: False)
+    family.end()
+    process.wait()
+    monkeypatch.undo()
+    while is_running(child):
+        assert family.members() in ([child], [])
+
+
 def test_another_mark_is_another_family(start: Starts) -> None:
     _, process, _ = start(leaves_session=True, environment="None")
     stranger = Family(process.pid, Mark("HERMES_TEST", "somebody-else"))

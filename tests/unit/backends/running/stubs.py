@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+import asyncio
 import os
 import sys
 import textwrap
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 from hermes.backends.jobs import Places, Plan, Question
+from hermes.backends.running.cli_process import CliProcess
 from hermes.backends.running.launch import Launch
 from hermes.backends.saying import (
     CloseInput,
@@ -25,8 +27,10 @@ from hermes.backends.saying import (
     Told,
     Write,
 )
+from tests.unit.backends.processes import WAIT_SECONDS
 
 HI = Question(text="hi")
+ANSWERED = Ending(kind=EndKind.ANSWERED)
 
 
 @dataclass
@@ -120,3 +124,20 @@ def stub(folder: Path, job_id: str, script: str, **changes: Any) -> Launch:
         "mark": job_id,
     }
     return Launch(**(fields | changes))
+
+
+async def begin(launch: Launch, peer: StubPeer | None = None) -> tuple[CliProcess, list[Event]]:
+    """A process, and what it will have said."""
+    events: list[Event] = []
+    return await CliProcess.start(launch, peer or StubPeer(), events.append), events
+
+
+async def end_of(process: CliProcess) -> Ending:
+    async with asyncio.timeout(WAIT_SECONDS):
+        return await process.ended()
+
+
+async def until(condition: Callable[[], object]) -> None:
+    async with asyncio.timeout(WAIT_SECONDS):
+        while not condition():
+            await asyncio.sleep(0.005)
