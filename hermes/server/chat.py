@@ -23,7 +23,7 @@ from hermes.server.honesty import ignored_headers
 from hermes.server.kept_chat import ChatAsked
 from hermes.server.open_webui import is_task
 from hermes.server.question import question_of
-from hermes.server.routing import route_model
+from hermes.server.routing import named_model, route_model
 from hermes.server.seams import ChatStream, Seams
 from hermes.server.submitting import has_key
 from hermes.server.turns import read_body, run_to_end, session_headers, stream_headers
@@ -130,6 +130,6 @@ async def _whole(
 def _head(seams: Seams, asked: ChatRequest) -> ChatHead:
     return ChatHead(
         id=new_id("chatcmpl-"),
-        model=asked.model or seams.model_name(),
+        model=named_model(seams, asked.model),
         created=int(time.time()),
     )

@@ -16,7 +16,7 @@ from hermes.runs.live_logs import Following
 from hermes.runs.live_run import LiveRun
 from hermes.server.auth import Caller
 from hermes.server.question import Question
-from hermes.server.routing import route_model
+from hermes.server.routing import named_model, route_model
 from hermes.server.run_objects import decide_run, existing_run, shown_run
 from hermes.server.run_work import KIND, RunWork, run_question
 from hermes.server.seams import Seams
@@ -59,7 +59,7 @@ async def run(wish: Wish) -> Told:
         kind=KIND,
         owner=owner,
         kept=run_question(question),
-        model=asked.model or seams.model_name(),
+        model=named_model(seams, asked.model),
         policies=AS_CONFIGURED,
         seams=seams,
         disconnect=CANCEL,

@@ -20,7 +20,7 @@ from hermes.server.attachments import settle_attachments, settle_response
 from hermes.server.auth import Caller
 from hermes.server.question import Question
 from hermes.server.response_records import CONVERSATION_PREFIX
-from hermes.server.routing import refuse_unseen_images, route_model
+from hermes.server.routing import named_model, refuse_unseen_images, route_model
 from hermes.server.seams import NewRecord, Seams
 from hermes.server.turns import session_headers, stored_history
 from hermes.wire.compaction import unseal
@@ -277,7 +277,7 @@ def _head(seams: Seams, asked: ResponsesRequest, chain: Chain) -> ResponseHead:
     return ResponseHead(
         id=new_id("resp_"),
         created_at=int(time.time()),
-        model=asked.model or seams.model_name(),
+        model=named_model(seams, asked.model),
         previous_response_id=chain.previous_id,
         instructions=_lasting_instructions(asked, chain),
         conversation=asked.conversation,

@@ -46,6 +46,11 @@ def _to_default(alias: str | None) -> Routed:
     return _TO_AGENT if alias is None else Routed(alias=alias)
 
 
+def named_model(seams: Seams, model: str | None) -> str:
+    """What an answer says that it is from: what was asked for, else whoever answers then."""
+    return model or seams.default_alias() or seams.model_name()
+
+
 def unknown_model(model: str) -> NotFound:
     return NotFound(
         f"The model '{model[:100]}' does not exist; GET /v1/models lists the models.",

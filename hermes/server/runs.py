@@ -13,7 +13,7 @@ from hermes.server.answers import json_answer
 from hermes.server.honesty import ignored_headers
 from hermes.server.question import question_of
 from hermes.server.response_request import find_chain, outside
-from hermes.server.routing import route_model
+from hermes.server.routing import named_model, route_model
 from hermes.server.run_objects import decide_run, existing_run, shown_run
 from hermes.server.run_work import KIND, RunWork, run_question
 from hermes.server.seams import Seams
@@ -45,7 +45,7 @@ async def create(request: web.Request, seams: Seams) -> web.StreamResponse:
         kind=KIND,
         owner=question.caller.owner,
         kept=run_question(question),
-        model=asked.model or seams.model_name(),
+        model=named_model(seams, asked.model),
         policies=RunPolicies(
             disconnect=asked.disconnect or headers.disconnect,
             when_busy=asked.when_busy or headers.when_busy,

@@ -16,7 +16,7 @@ from hermes.runs.engine import Begun
 from hermes.server.answers import json_answer
 from hermes.server.asking import decide, pending_answer
 from hermes.server.question import asked_in, question_of
-from hermes.server.routing import route_model
+from hermes.server.routing import named_model, route_model
 from hermes.server.run_views import RunSource, leg_result, source_of
 from hermes.server.seams import Seams
 from hermes.server.session_store import existing, in_store
@@ -168,7 +168,7 @@ async def _begun(
             kind=KIND,
             owner=question.caller.owner,
             kept=session_input(question),
-            model=asked.model or seams.model_name(),
+            model=named_model(seams, asked.model),
             policies=read_policies(request.headers),
             seams=seams,
             disconnect=seams.run_settings.disconnect_sessions,

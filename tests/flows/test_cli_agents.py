@@ -154,6 +154,7 @@ class TestModels:
         _, unknown = await chat(served, "Hi", model="gpt-4o")
 
         assert text_of(unnamed) == text_of(unknown) == "echo: Hi"
+        assert unnamed["model"] == "claude/sonnet"
 
 
 class TestResponsesAndSessions:
