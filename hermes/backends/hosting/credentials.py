@@ -6,23 +6,16 @@ one that dies with it, and reaches the provider through the gateway.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Literal
 
 from hermes.backends.drivers.base import Kind
+from hermes.backends.environment import for_job
 from hermes.backends.hosting.job_tokens import Upstream
 from hermes.settings.cli_settings import CliAgentSettings
 
 KeyHeader = Literal["x-api-key", "authorization"]
-
-PLAIN = re.compile(
-    "PATH|USER|LOGNAME|SHELL|LANG|LANGUAGE|LC_[A-Z]+|TZ"
-    "|(HTTP|HTTPS|ALL|NO)_PROXY|(http|https|all|no)_proxy"
-    "|SSL_CERT_FILE|SSL_CERT_DIR|NODE_EXTRA_CA_CERTS"
-)
-"""How to find programs, speak and reach the network. No folders of the user's, and no secrets."""
 
 _KEYS = {"anthropic": ("ANTHROPIC_API_KEY",), "responses": ("CODEX_API_KEY", "OPENAI_API_KEY")}
 _PLACES = {"anthropic": "ANTHROPIC_BASE_URL", "responses": "OPENAI_BASE_URL"}
@@ -55,11 +48,7 @@ def credentials_of(
 
 def plain_environment(agent: CliAgentSettings, environ: Mapping[str, str]) -> dict[str, str]:
     """What every job of the agent may know."""
-    return {
-        name: value
-        for name, value in environ.items()
-        if PLAIN.fullmatch(name) or name in agent.environment
-    }
+    return for_job(environ, agent.environment)
 
 
 def _upstream(agent: CliAgentSettings, kind: Kind, environ: Mapping[str, str]) -> Upstream | None:
