@@ -34,7 +34,8 @@ class Family:
         self._entries = frozenset({mark.entry})
         self._seen: dict[int, int] = {}
         """Members by number and birth. One who has been seen does not get lost any more."""
-        self._ended: set[int] = set()
+        self._ended: dict[int, int] = {}
+        """Whoever was to be ended, likewise."""
 
     def members(self) -> list[int]:
         """Everybody who is left of it, the leader included."""
@@ -68,19 +69,25 @@ class Family:
             self.signal_group(signal.SIGKILL)  # nobody can be looked for: the group must do
             return Swept(0, 0)
         swept = sweep(self._members_to_end, polite_seconds=polite_seconds)
-        self._reap()
+        if self._ended:
+            self._reap()
         return swept
 
     def _members_to_end(self) -> list[int]:
         members = self.members()
-        self._ended.update(members)
+        self._ended |= self._seen
         return members
 
     def _reap(self) -> None:
         """In a container we may be the parent of all orphans, and nobody else waits for them."""
-        for pid in self._ended - {self._number}:
-            with suppress(ChildProcessError):  # as a rule it is not ours
+        ours = {process.pid for process in everybody() if self._is_our_orphan(process)}
+        for pid in ours - {self._number}:
+            with suppress(ChildProcessError):
                 os.waitpid(pid, os.WNOHANG)
+
+    def _is_our_orphan(self, process: Process) -> bool:
+        was_ended = self._ended.get(process.pid) == process.born
+        return was_ended and process.is_over and process.parent == os.getpid()
 
     def _is_number_ours(self, processes: list[Process]) -> bool:
         """Whether the leader's number still means the leader, or nobody."""

@@ -101,6 +101,8 @@ def places_in(folder: Path) -> Places:
 PRELUDE = """
 import os, signal, subprocess, sys, time
 
+signal.signal(signal.SIGINT, signal.default_int_handler)  # a shell may have told us to ignore it
+
 def tell(line):
     print(line, flush=True)
 
