@@ -1,13 +1,15 @@
-"""The few lines of Starlette around `hermes.backends.bridge`: routes, bodies, JSON, disconnects."""
+"""The few lines of Starlette around the bridge: routes, bodies, JSON, streams, disconnects."""
 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable, Coroutine
-from typing import Any
+from collections.abc import AsyncIterator, Coroutine
+from contextlib import asynccontextmanager
+from typing import Any, TypeVar
 
-from hermes.backends import bridge
-from hermes.backends.bridge import BridgeAnswer, Seams
+from hermes.backends.bridge.answers import BridgeAnswer, refusal
+from hermes.backends.bridge.chat import ChatRequest
+from hermes.backends.bridge.service import MAX_BODY_BYTES, Bridge
 from hermes.core.errors import ApiError, BodyTooLarge
 
 try:
@@ -16,22 +18,32 @@ try:
     from starlette.requests import ClientDisconnect, Request
     from starlette.responses import JSONResponse, Response
     from starlette.routing import Route
+    from starlette.types import Receive, Scope, Send
 except ModuleNotFoundError as missing:
     need = "The bridge needs Starlette; install it with: pip install 'hermes-gateway[bridge]'"
     raise ModuleNotFoundError(need, name=missing.name) from missing
 
-Handler = Callable[[Request, Seams], Awaitable[BridgeAnswer]]
+SERVED = "POST /v1/chat/completions, GET /v1/models, POST /execute, GET /jobs/{id}, GET /health"
 
-SERVED = "POST /v1/chat/completions, GET /v1/models, GET /health"
+T = TypeVar("T")
 
 
-def build(seams: Callable[[], Seams]) -> Starlette:
-    """The ASGI application; `seams` is asked anew for every request."""
+def build(bridge: Bridge) -> Starlette:
+    """The ASGI application; the bridge's jobs end with it."""
+    doors = _Doors(bridge)
+
+    @asynccontextmanager
+    async def lifespan(_application: Starlette) -> AsyncIterator[None]:
+        yield
+        await bridge.close()
+
     application = Starlette(
         routes=[
-            Route("/health", _endpoint(_health, seams), methods=["GET"]),
-            Route("/v1/models", _endpoint(_models, seams), methods=["GET"]),
-            Route("/v1/chat/completions", _endpoint(_chat, seams), methods=["POST"]),
+            Route("/health", doors.health, methods=["GET"]),
+            Route("/v1/models", doors.models, methods=["GET"]),
+            Route("/v1/chat/completions", doors.chat, methods=["POST"]),
+            Route("/execute", doors.execute, methods=["POST"]),
+            Route("/jobs/{job_id}", doors.job, methods=["GET"]),
         ],
         exception_handlers={
             ApiError: _refuse,
@@ -39,52 +51,85 @@ def build(seams: Callable[[], Seams]) -> Starlette:
             ClientDisconnect: _nobody_listens,
             Exception: _broken,
         },
+        lifespan=lifespan,
     )
     # A client would follow the redirect without its body, and be puzzled by the answer.
     application.router.redirect_slashes = False
     return application
 
 
-def _endpoint(
-    handler: Handler, seams: Callable[[], Seams]
-) -> Callable[[Request], Awaitable[Response]]:
-    async def endpoint(request: Request) -> Response:
-        return _json(await handler(request, seams()))
+class _Doors:
+    """What is served. Nothing of a request is read before its caller is known."""
 
-    return endpoint
+    def __init__(self, bridge: Bridge) -> None:
+        self._bridge = bridge
+
+    async def health(self, request: Request) -> Response:
+        return _json(self._bridge.health())
+
+    async def models(self, request: Request) -> Response:
+        self._admit(request)
+        return _json(self._bridge.models())
+
+    async def chat(self, request: Request) -> Response:
+        self._admit(request)
+        asked = self._bridge.read_chat(await _body(request))
+        if asked.wants_stream:
+            return _ChatStream(self._bridge, asked)
+        return _json(await _while_connected(request.receive, self._bridge.answer_chat(asked)))
+
+    async def execute(self, request: Request) -> Response:
+        self._admit(request)
+        return _json(await self._bridge.execute(await _body(request)))
+
+    async def job(self, request: Request) -> Response:
+        self._admit(request)
+        return _json(self._bridge.job(request.path_params["job_id"]))
+
+    def _admit(self, request: Request) -> None:
+        self._bridge.admit(request.headers.get("authorization"))
 
 
-async def _health(request: Request, seams: Seams) -> BridgeAnswer:
-    return bridge.health(seams)
+class _ChatStream(Response):
+    """Sends an answer while it is written; what fails before it begins is answered as ever."""
 
+    media_type = "text/event-stream"
 
-async def _models(request: Request, seams: Seams) -> BridgeAnswer:
-    bridge.admit(request.headers.get("authorization"), seams)
-    return bridge.models()
+    def __init__(self, bridge: Bridge, asked: ChatRequest) -> None:
+        super().__init__(headers={"Cache-Control": "no-cache", "X-Accel-Buffering": "no"})
+        del self.headers["content-length"]
+        self._bridge = bridge
+        self._asked = asked
 
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        has_begun = False
 
-async def _chat(request: Request, seams: Seams) -> BridgeAnswer:
-    bridge.admit(request.headers.get("authorization"), seams)
-    body = await _body(request)
-    return await _while_connected(request, bridge.answer(body, seams))
+        async def write(data: bytes) -> None:
+            nonlocal has_begun
+            if not has_begun:
+                has_begun = True
+                head = {"status": self.status_code, "headers": self.raw_headers}
+                await send({"type": "http.response.start", **head})
+            await send({"type": "http.response.body", "body": data, "more_body": True})
+
+        await _while_connected(receive, self._bridge.stream_chat(self._asked, write))
+        await send({"type": "http.response.body", "body": b"", "more_body": False})
 
 
 async def _body(request: Request) -> bytes:
     body = bytearray()
     async for chunk in request.stream():
         body += chunk
-        if len(body) > bridge.MAX_BODY_BYTES:
-            detail = f"send at most {bridge.MAX_BODY_BYTES} bytes"
+        if len(body) > MAX_BODY_BYTES:
+            detail = f"send at most {MAX_BODY_BYTES} bytes"
             raise BodyTooLarge("request too large", extra={"detail": detail})
     return bytes(body)
 
 
-async def _while_connected(
-    request: Request, work: Coroutine[Any, Any, BridgeAnswer]
-) -> BridgeAnswer:
+async def _while_connected(receive: Receive, work: Coroutine[Any, Any, T]) -> T:
     """The result of `work`, which is cancelled, and awaited, as soon as the client is gone."""
     working = asyncio.ensure_future(work)
-    leaving = asyncio.ensure_future(_disconnected(request))
+    leaving = asyncio.ensure_future(_disconnected(receive))
     try:
         await asyncio.wait({working, leaving}, return_when=asyncio.FIRST_COMPLETED)
         if not working.done():
@@ -96,14 +141,14 @@ async def _while_connected(
         await asyncio.wait({working, leaving})
 
 
-async def _disconnected(request: Request) -> None:
-    while (await request.receive())["type"] != "http.disconnect":
+async def _disconnected(receive: Receive) -> None:
+    while (await receive())["type"] != "http.disconnect":
         pass
 
 
 async def _refuse(request: Request, error: Exception) -> Response:
     assert isinstance(error, ApiError)
-    return _json(bridge.refusal(error))
+    return _json(refusal(error))
 
 
 async def _not_served(request: Request, error: Exception) -> Response:

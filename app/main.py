@@ -1,21 +1,27 @@
-"""The door of the bridge: OpenAI's chat completions answered by the `claude` CLI.
+"""The door of the bridge: OpenAI's chat completions and jobs, done by the `claude` CLI.
 
-Serve it with `uvicorn app.main:app`. Names only: the work is done in `hermes.backends`.
+Serve it with `hermes bridge` or `uvicorn app.main:app`. Names only: the work is done in
+`hermes.backends.bridge`.
 """
 
 from __future__ import annotations
 
 import asyncio as asyncio
 import os
+from typing import Any
 
 from app import http
-from hermes.backends.bridge import Seams
-from hermes.backends.settings import read_workspace
+from hermes.backends.bridge.running import Seams
+from hermes.backends.bridge.service import Bridge
+from hermes.backends.bridge.settings import read_token, read_workspace
 from hermes.backends.workspaces.reports import SyncReport
 from hermes.backends.workspaces.syncing import sync_checkout
 
+API_TOKEN = read_token(os.environ)
+"""What callers must send; empty: nobody is let in."""
+
 execution_lock = asyncio.Lock()
-"""Held while the CLI runs; whoever holds it makes the bridge answer "busy"."""
+"""Held while no further run could begin; whoever holds it makes the bridge answer "busy"."""
 
 
 async def run_git_sync() -> SyncReport:
@@ -23,8 +29,19 @@ async def run_git_sync() -> SyncReport:
     return await sync_checkout(read_workspace(os.environ), os.environ)
 
 
+async def _spawn(*argv: str, **options: Any) -> Any:
+    return await asyncio.create_subprocess_exec(*argv, **options)
+
+
 def _seams() -> Seams:
-    return Seams(environ=os.environ, lock=execution_lock, sync=run_git_sync)
+    """Every name is looked up when it is needed, so that an embedder can replace it."""
+    return Seams(
+        environ=os.environ,
+        token=API_TOKEN,
+        lock=execution_lock,
+        sync=run_git_sync,
+        spawn=_spawn,
+    )
 
 
-app = http.build(_seams)
+app = http.build(Bridge(_seams))

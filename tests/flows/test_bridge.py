@@ -78,9 +78,11 @@ def workspace(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     fake.write_text(FAKE_CLAUDE)
     command = f"{shlex.quote(sys.executable)} {shlex.quote(str(fake))}"
     monkeypatch.setenv("API_BEARER_TOKEN", TOKEN)
+    monkeypatch.setattr(main, "API_TOKEN", TOKEN)
     monkeypatch.setenv("CLAUDE_COMMAND", command)
     monkeypatch.setenv("WORKSPACE_DIR", str(tmp_path / "workspace"))
-    monkeypatch.delenv("BRIDGE_TIMEOUT_SECONDS", raising=False)
+    for name in ("BRIDGE_TIMEOUT_SECONDS", "BRIDGE_STREAMING", "MAX_CONCURRENCY"):
+        monkeypatch.delenv(name, raising=False)
     return tmp_path / "workspace"
 
 
@@ -119,7 +121,7 @@ def text_of(answer: httpx.Response) -> str:
 
 async def idle(client: httpx.AsyncClient) -> None:
     async with asyncio.timeout(WAIT_SECONDS):
-        while (await client.get("/health")).json() != {"status": "ok", "busy": False}:
+        while (await client.get("/health")).json()["busy"]:
             await asyncio.sleep(0.01)
 
 
@@ -212,7 +214,13 @@ async def test_only_health_is_open_to_everybody(client: httpx.AsyncClient, metho
     assert answer.json()["error"] == "unauthorized"
     assert answer.headers["WWW-Authenticate"] == "Bearer"
     health = await client.get("/health", headers={"Authorization": ""})
-    assert health.json() == {"status": "ok", "busy": False}
+    assert health.json() == {
+        "status": "ok",
+        "busy": False,
+        "active": 0,
+        "queued": 0,
+        "capacity": 1,
+    }
 
 
 @pytest.mark.parametrize(

@@ -49,7 +49,7 @@ class JobFolders:
 
     def remove(self, job_id: str) -> None:
         """Also what the job made unreadable; what cannot be removed is logged."""
-        _remove_tree(self._job(job_id))
+        remove_tree(self._job(job_id))
 
     def job_ids(self) -> list[str]:
         """Of all jobs that have a folder."""
@@ -62,7 +62,7 @@ class JobFolders:
         return home
 
     def remove_session(self, agent: str, session_id: str) -> None:
-        _remove_tree(self._session(agent, session_id))
+        remove_tree(self._session(agent, session_id))
 
     def _job(self, job_id: str) -> Path:
         return self.root / "jobs" / _plain(job_id)
@@ -78,7 +78,8 @@ def _plain(name: str) -> str:
     return "-" + hashlib.sha256(name.encode(errors="surrogatepass")).hexdigest()
 
 
-def _remove_tree(folder: Path) -> None:
+def remove_tree(folder: Path) -> None:
+    """Whatever was done to it, and if it is there at all; what cannot be removed is logged."""
     try:
         _remove(folder)
     except OSError as error:

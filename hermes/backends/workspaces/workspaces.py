@@ -11,9 +11,10 @@ from pathlib import Path
 
 from hermes.backends import environment
 from hermes.backends.git import GitFailed, GitTimes, Repository, Trouble, open_repository
+from hermes.backends.running.folders import remove_tree
 from hermes.backends.workspaces import copying
 from hermes.backends.workspaces.fetching import Fetches
-from hermes.backends.workspaces.folders import make_private, remove_tree, set_aside
+from hermes.backends.workspaces.folders import set_aside
 from hermes.backends.workspaces.landing import land
 from hermes.backends.workspaces.leases import Leases
 from hermes.backends.workspaces.reports import (
@@ -25,6 +26,7 @@ from hermes.backends.workspaces.reports import (
 )
 from hermes.backends.workspaces.syncing import SyncWish, sync
 from hermes.backends.workspaces.workspace import Copy, WorkDone, Workspace
+from hermes.private_files import create_folders
 from hermes.settings.cli_settings import CliWorkspaceSettings
 
 logger = logging.getLogger(__name__)
@@ -121,7 +123,7 @@ class Workspaces:
         branch = f"agent/{job_id}"
         # A job that goes on finds what it had done before.
         former = await source.commit_at(f"refs/heads/{branch}")
-        await asyncio.to_thread(make_private, folder)
+        await asyncio.to_thread(create_folders, folder)
         workspace = Workspace(
             job_id=job_id,
             path=folder / "workspace",
@@ -199,7 +201,9 @@ def _repository(settings: CliWorkspaceSettings) -> Path:
 
 
 def _empty_folder(folder: Path) -> Path:
-    return make_private(make_private(folder) / "workspace")
+    path = folder / "workspace"
+    create_folders(path)
+    return path
 
 
 def _remove(path: Path) -> None:

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from hermes.backends.prompt import LABELS, build_prompt
+from hermes.backends.bridge.prompt import LABELS, build_prompt
 from hermes.core.errors import InvalidRequest
 
 

@@ -6,7 +6,7 @@ import json
 from collections.abc import Sequence
 from typing import Any
 
-from hermes.core.errors import InvalidRequest
+from hermes.backends.bridge.body import invalid
 from hermes.core.messages import tool_calls_of
 
 LABELS = {
@@ -32,13 +32,9 @@ def build_prompt(messages: Sequence[Any]) -> str:
         case []:
             raise invalid("the messages contain no text", param="messages")
         case [("User", text)]:
-            return _as_argument(text)
+            return as_argument(text)
         case _:
-            return _as_argument("\n\n".join(f"{label}:\n{text}" for label, text in spoken))
-
-
-def invalid(detail: str, *, param: str) -> InvalidRequest:
-    return InvalidRequest("invalid request", param=param, extra={"detail": detail, "param": param})
+            return as_argument("\n\n".join(f"{label}:\n{text}" for label, text in spoken))
 
 
 def _label(message: Any, at: int) -> str:
@@ -88,6 +84,6 @@ def _call(call: Any) -> str:
     return f"[called {function.get('name', 'a tool')}({shown})]"
 
 
-def _as_argument(text: str) -> str:
+def as_argument(text: str) -> str:
     """The operating system takes neither NUL nor half a character pair in an argument."""
     return text.encode(errors="replace").decode().replace("\0", "\N{REPLACEMENT CHARACTER}")
