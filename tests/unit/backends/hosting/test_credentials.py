@@ -71,7 +71,13 @@ def test_a_login_in_a_variable_is_the_cli_s_own() -> None:
 
 @pytest.mark.parametrize("name", ["PATH", "LANG", "LC_ALL", "TZ", "HTTPS_PROXY", "SSL_CERT_FILE"])
 def test_a_job_may_know_how_to_speak_and_reach_the_network(name: str) -> None:
-    assert plain_environment(agent(), {name: "x"}) == {name: "x"}
+    assert plain_environment(agent(), {name: "x"})[name] == "x"
+
+
+def test_no_proxy_stands_between_a_job_and_the_gateway() -> None:
+    known = plain_environment(agent(), {"HTTPS_PROXY": "http://proxy.example:3128"})
+
+    assert "127.0.0.1" in known["NO_PROXY"].split(",")
 
 
 @pytest.mark.parametrize(
