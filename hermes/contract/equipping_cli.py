@@ -31,7 +31,7 @@ from hermes.core.errors import SettingsError
 from hermes.core.events import Event
 from hermes.core.prices import Price, price_by_rule
 from hermes.core.turn import TurnParameters
-from hermes.core.usage import Usage
+from hermes.core.usage import NO_USAGE, Usage
 from hermes.providers.prices import listed_price, with_cost
 from hermes.settings.cli_settings import CliSettings
 from hermes.settings.model import ProviderSettings, Settings
@@ -72,6 +72,7 @@ class CliRoom:
             off_loop=in_threads,
             relay=lambda: None if self.origin is None else self._issue,
             revoke=self._tokens.revoke,
+            metered=self._metered,
         )
         workspaces = Workspaces(self._environ, kept=root / "kept")
         return Host(self.settings, self.catalogue, backstage, workspaces)
@@ -194,6 +195,10 @@ class CliRoom:
             )
         )
         return Endpoint(base_url=self.origin, key=token, is_relay=True)
+
+    def _metered(self, token: str) -> Usage:
+        job = self._tokens.find(token)
+        return NO_USAGE if job is None else job.usage
 
     def _priced(self, model: HostedModel, equipment: Equipment, usage: Usage) -> Usage:
         """With its cost: the operator's price, what the CLI says, the seller's."""

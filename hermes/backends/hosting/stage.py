@@ -25,7 +25,8 @@ from hermes.backends.running.cli_process import CliProcess
 from hermes.backends.running.folders import JobFolders
 from hermes.backends.running.journal import JobJournal
 from hermes.backends.running.launch import Launch
-from hermes.backends.saying import Event
+from hermes.backends.saying import Ending, EndKind, Event
+from hermes.core.usage import Usage
 
 log = logging.getLogger(__name__)
 
@@ -45,6 +46,8 @@ class Backstage:
     relay: Callable[[], IssueKey | None]
     """None: the gateway cannot be reached by its jobs."""
     revoke: Callable[[str], None]
+    metered: Callable[[str], Usage]
+    """What was used with a key that the relay gave out."""
 
 
 class Stage:
@@ -59,6 +62,7 @@ class Stage:
         self._listener: Callable[[Event], None] | None = None
         self._process: CliProcess | None = None
         self._places: Places | None = None
+        self._relay_key: str | None = None
         self.memory = memory
 
     @property
@@ -116,6 +120,18 @@ class Stage:
         for event in early:
             listener(event)
 
+    def counted(self, ending: Ending) -> Ending:
+        """The ending of a job that did not come to its end, with what it used until then.
+
+        A CLI that is cut off may have no time to say it; the relay has counted all the same.
+        """
+        if self._relay_key is None or ending.kind is EndKind.ANSWERED:
+            return ending
+        metered = self._backstage.metered(self._relay_key)
+        if metered.total_tokens <= ending.usage.total_tokens:
+            return ending
+        return replace(ending, usage=metered)
+
     async def close(self) -> None:
         """Take everything down; the process must have ended."""
         await self._undo.aclose()
@@ -132,6 +148,7 @@ class Stage:
         if paid.is_relayed and issue is not None:
             endpoint = issue(job_id, self._hosted, paid)
             self._undo.callback(self._backstage.revoke, job_id)
+            self._relay_key = endpoint.key
             return endpoint
         return Endpoint(base_url=paid.upstream.base_url, key=paid.upstream.key)
 
