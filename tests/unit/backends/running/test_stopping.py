@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import signal
+import threading
 import time
 from pathlib import Path
 
@@ -167,6 +168,20 @@ async def test_what_it_still_says_is_heard(tmp_path: Path, job_id: str) -> None:
     await announced(launch.places.workspace / "pids")
     await end(process)
     assert events == [Said("x" * 500_000), Concluded()]
+
+
+async def test_a_stop_waits_for_no_thread_of_anybody_else(tmp_path: Path, job_id: str) -> None:
+    loop, release = asyncio.get_running_loop(), threading.Event()
+    blocked = [loop.run_in_executor(None, release.wait, WAIT_SECONDS) for _ in range(64)]
+    try:
+        script = "announce(os.getpid()); time.sleep(600)"
+        process, pids = await running(stub(tmp_path, job_id, script), StubPeer())
+        await end(process)
+        assert not any(map(is_alive, pids))
+        assert not any(each.done() for each in blocked)
+    finally:
+        release.set()
+        await asyncio.gather(*blocked)
 
 
 async def test_who_is_cancelled_while_it_starts_leaves_nothing(tmp_path: Path, job_id: str) -> None:
