@@ -94,9 +94,7 @@ async def _start(command: Command, output: _Output) -> Child:
             cwd=command.cwd,
             environment={**command.environment, mark.variable: mark.value},
             mark=mark,
-        ),
-        # Looked up now: an embedder of the bridge may have replaced it.
-        spawn=asyncio.create_subprocess_exec,
+        )
     )
     child.listen(output.take)
     child.input.write(command.stdin or b"")
