@@ -14,9 +14,8 @@ from hermes.agent.hosted.seams import HostedSeams
 from hermes.agent.recording import Recorder
 from hermes.backends.drivers.known import kind_of
 from hermes.backends.hosting.catalogue import Catalogue
-from hermes.backends.hosting.credentials import Credentials
 from hermes.backends.hosting.host import Host
-from hermes.backends.hosting.job_tokens import JobTokens, RelayCaps, RelayGrant
+from hermes.backends.hosting.job_tokens import JobTokens, RelayCaps, RelayGrant, Upstream
 from hermes.backends.hosting.models import HostedModel
 from hermes.backends.hosting.stage import Backstage, in_threads
 from hermes.backends.jobs import Endpoint
@@ -26,12 +25,13 @@ from hermes.backends.workspaces.workspaces import Workspaces
 from hermes.contract.callbacks import Callbacks, fire
 from hermes.contract.hosted_models import model_behind
 from hermes.contract.results import result_to_dict
+from hermes.core.budgets import Budget
 from hermes.core.cli_agents import Profile
 from hermes.core.errors import SettingsError
 from hermes.core.events import Event
 from hermes.core.prices import Price, price_by_rule
 from hermes.core.turn import TurnParameters
-from hermes.core.usage import NO_USAGE, Usage
+from hermes.core.usage import Usage
 from hermes.providers.prices import listed_price, with_cost
 from hermes.settings.cli_settings import CliSettings
 from hermes.settings.model import ProviderSettings, Settings
@@ -70,9 +70,8 @@ class CliRoom:
             journal=JobJournal(folders),
             environ=self._environ,
             off_loop=in_threads,
+            tokens=self._tokens,
             relay=lambda: None if self.origin is None else self._issue,
-            revoke=self._tokens.revoke,
-            metered=self._metered,
         )
         workspaces = Workspaces(self._environ, kept=root / "kept")
         return Host(self.settings, self.catalogue, backstage, workspaces)
@@ -181,24 +180,26 @@ class CliRoom:
         """May block."""
         self.memories.close()
 
-    def _issue(self, job_id: str, model: HostedModel, paid: Credentials) -> Endpoint:
-        """A key of its own for a job, good until its end."""
+    def _issue(
+        self, job_id: str, model: HostedModel, upstream: Upstream, budget: Budget
+    ) -> Endpoint:
+        """A key of its own for a job, good until its end and for as much as it may use."""
         dialect = kind_of(model.agent).provider_dialect
-        assert paid.upstream is not None and dialect is not None and self.origin is not None
+        assert dialect is not None and self.origin is not None
         token = self._tokens.issue(
             RelayGrant(
                 job_id=job_id,
                 dialect=dialect,
-                upstream=paid.upstream,
-                caps=RelayCaps(),
+                upstream=upstream,
+                caps=RelayCaps(
+                    requests=budget.max_iterations,
+                    tokens=budget.max_tokens,
+                    cost_usd=budget.max_cost_usd,
+                ),
                 price_of=lambda name: self._price(model, name),
             )
         )
         return Endpoint(base_url=self.origin, key=token, is_relay=True)
-
-    def _metered(self, token: str) -> Usage:
-        job = self._tokens.find(token)
-        return NO_USAGE if job is None else job.usage
 
     def _priced(self, model: HostedModel, equipment: Equipment, usage: Usage) -> Usage:
         """With its cost: the operator's price, what the CLI says, the seller's."""

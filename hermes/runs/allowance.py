@@ -11,7 +11,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 
-from hermes.core.budgets import Budget, BudgetScope
+from hermes.core.budgets import NO_BUDGET, Budget, BudgetScope
 from hermes.core.ledger import (
     NOTHING_SPENT,
     Account,
@@ -27,6 +27,8 @@ from hermes.fibers import blocking
 
 CODE = "budget_exhausted"
 NEGLIGIBLE_SECONDS = 0.05
+LEAST = {"max_cost_usd": 1e-6, "max_tokens": 1, "max_iterations": 1, "max_seconds": 1.0}
+"""In a budget nothing at all would mean no limit."""
 
 _WHO = {
     BudgetScope.REQUEST: "This request",
@@ -132,6 +134,19 @@ class Allowance:
             if found is not None:
                 return found
         return None
+
+    def left(self) -> Budget:
+        """What may still be used before any limit is reached. May step aside.
+
+        For whoever makes many calls before it can be asked again.
+        """
+        left: dict[str, float] = {}
+        for limit in self._limits:
+            spent = self._total(limit)
+            for name, allowed in limit.budget.limits().items():
+                rest = max(allowed - used_of(spent, name), LEAST[name])
+                left[name] = min(rest, left.get(name, rest))
+        return Budget(**left) if left else NO_BUDGET  # type: ignore[arg-type]
 
     def _total(self, limit: Limit) -> Spent:
         if limit.account is None:

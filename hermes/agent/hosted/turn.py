@@ -140,7 +140,7 @@ class HostedTurn:
             "answer_schema": schema,
             "reasoning_effort": parameters.reasoning_effort,
             "can_ask": parameters.can_ask,
-            "max_cost_usd": parameters.budget.max_cost_usd or None,
+            "budget": seams.allowance.left(),
             "run_id": seams.run_id,
         }
 

@@ -9,6 +9,7 @@ from typing import Any
 from hermes.backends.hosting.models import HostedModel
 from hermes.backends.jobs import Memory, Question, Setup
 from hermes.backends.saying import Ending, EndKind, StopReason
+from hermes.core.budgets import NO_BUDGET, Budget
 from hermes.core.cli_agents import Examined, Profile
 
 
@@ -24,7 +25,8 @@ class Ask:
     answer_schema: Mapping[str, Any] | None = None
     reasoning_effort: str | None = None
     can_ask: bool = False
-    max_cost_usd: float | None = None
+    budget: Budget = NO_BUDGET
+    """What may still be used."""
     run_id: str | None = None
 
     def setup(self, job_id: str) -> Setup:
@@ -37,7 +39,7 @@ class Ask:
             answer_schema=self.answer_schema,
             reasoning_effort=self.reasoning_effort,
             can_ask=self.can_ask,
-            max_cost_usd=self.max_cost_usd,
+            max_cost_usd=self.budget.max_cost_usd,
         )
 
     def suits_warm(self, *, can_be_told_late: bool) -> bool:
@@ -49,7 +51,7 @@ class Ask:
             (self.system_prompt is None or can_be_told_late)
             and self.answer_schema is None
             and self.reasoning_effort is None
-            and self.max_cost_usd is None
+            and self.budget.is_unlimited
             and (self.memory is None or not self.memory.session.is_resumed)
             and self.model.agent.workspace.mode == "none"
             and (self.can_ask or self.model.profile is Profile.CHAT)

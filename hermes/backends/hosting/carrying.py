@@ -159,7 +159,8 @@ class Carrier:
                 stage.move_to(workspace.path)
                 if self._stopping is not None:
                     return never_began(self._stopping)
-                await stage.start(driver, self._ask.setup(self.job.id), self._ask.question)
+                setup = self._ask.setup(self.job.id)
+                await stage.start(driver, setup, self._ask.question, self._ask.budget)
                 ending = await self._conversed(stage, self._ask.question)
                 await self._keep_work(workspace, ending)
                 return ending

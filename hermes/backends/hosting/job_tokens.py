@@ -42,6 +42,8 @@ class RelayCaps:
     """
 
     requests: int | None = None
+    tokens: int | None = None
+    """Read and written."""
     output_tokens: int | None = None
     cost_usd: float | None = None
 
@@ -82,6 +84,8 @@ class RelayedJob:
         caps, cost = self.grant.caps, self.usage.cost_usd or 0.0
         if caps.requests is not None and self.requests >= caps.requests:
             return f"{caps.requests} requests"
+        if caps.tokens is not None and self.usage.total_tokens >= caps.tokens:
+            return f"{caps.tokens} tokens"
         if caps.output_tokens is not None and self.usage.output_tokens >= caps.output_tokens:
             return f"{caps.output_tokens} output tokens"
         if caps.cost_usd is not None and cost >= caps.cost_usd:

@@ -18,6 +18,7 @@ from typing import Any
 from hermes.backends.drivers.base import Driver
 from hermes.backends.drivers.known import kind_of
 from hermes.backends.hosting.credentials import Credentials, credentials_of, plain_environment
+from hermes.backends.hosting.job_tokens import JobTokens, RelayedJob, Upstream
 from hermes.backends.hosting.models import HostedModel
 from hermes.backends.jobs import Endpoint, Memory, Places, Question, Setup
 from hermes.backends.running import login
@@ -26,12 +27,13 @@ from hermes.backends.running.folders import JobFolders
 from hermes.backends.running.journal import JobJournal
 from hermes.backends.running.launch import Launch
 from hermes.backends.saying import Ending, EndKind, Event
-from hermes.core.usage import Usage
+from hermes.core.budgets import NO_BUDGET, Budget
+from hermes.settings.cli_settings import CliClocks
 
 log = logging.getLogger(__name__)
 
 OffLoop = Callable[[Callable[[], Any]], Awaitable[Any]]
-IssueKey = Callable[[str, HostedModel, Credentials], Endpoint]
+IssueKey = Callable[[str, HostedModel, Upstream, Budget], Endpoint]
 """Gives a job a key of its own for the gateway's relay."""
 
 
@@ -43,11 +45,10 @@ class Backstage:
     journal: JobJournal
     environ: Mapping[str, str]
     off_loop: OffLoop
+    tokens: JobTokens
+    """The keys that the relay has given out."""
     relay: Callable[[], IssueKey | None]
     """None: the gateway cannot be reached by its jobs."""
-    revoke: Callable[[str], None]
-    metered: Callable[[str], Usage]
-    """What was used with a key that the relay gave out."""
 
 
 class Stage:
@@ -62,7 +63,7 @@ class Stage:
         self._listener: Callable[[Event], None] | None = None
         self._process: CliProcess | None = None
         self._places: Places | None = None
-        self._relay_key: str | None = None
+        self._relayed: RelayedJob | None = None
         self.memory = memory
 
     @property
@@ -94,19 +95,25 @@ class Stage:
             forget = partial(folders.remove_session, self._hosted.agent.name, memory.home_id)
             self._undo.push_async_callback(self._quietly, forget)
 
-    async def start(self, driver: Driver, setup: Setup, question: Question | None) -> CliProcess:
+    async def start(
+        self,
+        driver: Driver,
+        setup: Setup,
+        question: Question | None,
+        budget: Budget = NO_BUDGET,
+    ) -> CliProcess:
         """Start the process. Raises `CommandFailed`."""
         assert self._places is not None, "a stage is furnished first"
         back, agent = self._backstage, self._hosted.agent
         issue = back.relay()
         paid = credentials_of(agent, self._kind, back.environ, can_relay=issue is not None)
-        endpoint = self._endpoint(setup.job_id, paid, issue)
+        endpoint = self._endpoint(setup.job_id, paid, issue, budget)
         launch = Launch(
             plan=driver.plan(setup, self._places, endpoint, question),
             places=self._places,
             environment={**plain_environment(agent, back.environ), **paid.variables},
             mark=setup.job_id,
-            clocks=agent.clocks,
+            clocks=_within(agent.clocks, budget),
             secrets=_secrets(paid, endpoint),
         )
         peer = driver.peer(setup, self._places)
@@ -121,16 +128,20 @@ class Stage:
             listener(event)
 
     def counted(self, ending: Ending) -> Ending:
-        """The ending of a job that did not come to its end, with what it used until then.
+        """The ending of a job that did not come to its end, with what the relay knows about it.
 
-        A CLI that is cut off may have no time to say it; the relay has counted all the same.
+        A CLI that is cut off may have no time to say what it used, and one whose provider refuses
+        it because the budget is spent takes that for a failure.
         """
-        if self._relay_key is None or ending.kind is EndKind.ANSWERED:
+        job = self._relayed
+        if job is None or ending.kind is EndKind.ANSWERED:
             return ending
-        metered = self._backstage.metered(self._relay_key)
-        if metered.total_tokens <= ending.usage.total_tokens:
+        if job.usage.total_tokens > ending.usage.total_tokens:
+            ending = replace(ending, usage=job.usage)
+        if job.reached is None or ending.kind is not EndKind.FAILED:
             return ending
-        return replace(ending, usage=metered)
+        spent = f"The work stopped before it was done: it has used all it may use ({job.reached})."
+        return replace(ending, kind=EndKind.TRUNCATED, code="budget_exhausted", error=spent)
 
     async def close(self) -> None:
         """Take everything down; the process must have ended."""
@@ -142,15 +153,17 @@ class Stage:
         else:
             self._listener(event)
 
-    def _endpoint(self, job_id: str, paid: Credentials, issue: IssueKey | None) -> Endpoint | None:
+    def _endpoint(
+        self, job_id: str, paid: Credentials, issue: IssueKey | None, budget: Budget
+    ) -> Endpoint | None:
         if paid.upstream is None:
             return None
-        if paid.is_relayed and issue is not None:
-            endpoint = issue(job_id, self._hosted, paid)
-            self._undo.callback(self._backstage.revoke, job_id)
-            self._relay_key = endpoint.key
-            return endpoint
-        return Endpoint(base_url=paid.upstream.base_url, key=paid.upstream.key)
+        if not paid.is_relayed or issue is None:
+            return Endpoint(base_url=paid.upstream.base_url, key=paid.upstream.key)
+        endpoint = issue(job_id, self._hosted, paid.upstream, budget)
+        self._undo.callback(self._backstage.tokens.revoke, job_id)
+        self._relayed = self._backstage.tokens.find(endpoint.key)
+        return endpoint
 
     async def _lend_login(self, places: Places) -> None:
         back, agent = self._backstage, self._hosted.agent
@@ -172,6 +185,12 @@ class Stage:
             await self._backstage.off_loop(work)
         except OSError as error:
             log.warning("something of a CLI job was left behind: %s", error)
+
+
+def _within(clocks: CliClocks, budget: Budget) -> CliClocks:
+    if not budget.max_seconds:
+        return clocks
+    return replace(clocks, total_seconds=min(clocks.total_seconds, budget.max_seconds))
 
 
 def _secrets(paid: Credentials, endpoint: Endpoint | None) -> tuple[str, ...]:

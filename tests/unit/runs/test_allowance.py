@@ -57,6 +57,28 @@ def test_the_call_that_reaches_a_limit_is_the_last(limit: dict[str, float], call
     assert made == calls
 
 
+def test_what_is_left_is_told_by_the_tightest_limit() -> None:
+    request = Limit(
+        scope=BudgetScope.REQUEST, budget=Budget(max_cost_usd=2.0, max_tokens=100, max_iterations=3)
+    )
+    tighter = Limit(scope=BudgetScope.REQUEST, budget=Budget(max_tokens=50))
+    allowance = Allowance([request, tighter], clock=Clock())
+    allowance.add(CALL)
+
+    assert allowance.left() == Budget(max_cost_usd=1.5, max_tokens=40, max_iterations=2)
+
+
+def test_what_is_used_up_leaves_the_least_there_is() -> None:
+    allowance = of_request(max_iterations=1, max_cost_usd=0.5)
+    allowance.add(CALL)
+
+    assert allowance.left() == Budget(max_cost_usd=1e-6, max_iterations=1)
+
+
+def test_without_limits_there_is_always_more() -> None:
+    assert Allowance().left().is_unlimited
+
+
 def test_without_limits_nothing_stops() -> None:
     allowance = Allowance()
     allowance.add(CALL)
