@@ -152,7 +152,7 @@ class CliRoom:
     def recover(self) -> None:
         """For the start: end what a killed process has left running. May block."""
         if cli_folder(self._settings().home).exists():
-            self.host.recover()
+            self.host.recover(self.memories.homes())
 
     def listens_at(self, url: str) -> None:
         """The gateway can be reached there by its own jobs; processes may be kept warm now."""
@@ -169,7 +169,8 @@ class CliRoom:
     def forget_session(self, session_id: str) -> None:
         """A session was deleted: so is what CLIs remember of it. May block."""
         if cli_db(self._settings().home).exists():
-            self.host.forget(self.memories.forget(session_id))
+            for memory in self.memories.forget(session_id):
+                self.host.forget(memory.agent, memory.home_id)
 
     async def close_jobs(self) -> None:
         """End every job; returns when nothing of any of them is left."""

@@ -207,6 +207,19 @@ class TestResponsesAndSessions:
         await served.answer("DELETE", f"/api/sessions/{session_id}")
         assert list(homes.iterdir()) == []
 
+    async def test_a_turn_that_failed_leaves_nothing_to_go_on_with(
+        self, flow: StartFlow, tmp_path: Path
+    ) -> None:
+        served = await hosting(flow, tmp_path)
+        _, made = await served.answer("POST", "/api/sessions", json={"model": MODEL})
+        path = f"/api/sessions/{made['session']['id']}/chat"
+        failed, _ = await served.answer("POST", path, json={"message": "[crash]", "model": MODEL})
+        homes = list((tmp_path / "home/cli/sessions/claude").iterdir())
+        _, answer = await served.answer("POST", path, json={"message": "Again", "model": MODEL})
+
+        assert (failed, homes) == (502, [])
+        assert "[crash]" in answer["message"]["content"]
+
     async def test_a_cli_that_has_forgotten_is_told_everything(
         self, flow: StartFlow, tmp_path: Path
     ) -> None:

@@ -60,4 +60,16 @@ class Remembering:
         )
         blocking(partial(self._seams.memories.keep, self._kept))
         if replaced is not None and replaced.home_id != self._kept.home_id:
-            blocking(partial(self._seams.host.forget, [replaced]))
+            self._forget(replaced.home_id)
+
+    def drop(self, job: HostedJob) -> None:
+        """A conversation that came to no answer is not gone on with: the next turn tells it all."""
+        if job.memory is not None and job.memory.home_id != self._kept_home:
+            self._forget(job.memory.home_id)
+
+    @property
+    def _kept_home(self) -> str | None:
+        return None if self._kept is None else self._kept.home_id
+
+    def _forget(self, home_id: str) -> None:
+        blocking(partial(self._seams.host.forget, self._seams.model.agent.name, home_id))

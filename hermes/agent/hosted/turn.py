@@ -122,7 +122,7 @@ class HostedTurn:
         if isinstance(ending, TurnResult):
             return ending
         if is_known and ending.code == "cli_session_unknown" and not self.narrator.has_spoken:
-            return None
+            return None  # what is left of it goes when the new one takes its place
         return self._finished(job, ending)
 
     def _question(self, said: Sequence[Content], told: Sequence[Message]) -> Question:
@@ -207,6 +207,7 @@ class HostedTurn:
         self.count(ending)
         text = self.narrator.finish(ending.text, ending.unsaid)
         if ending.kind is not EndKind.ANSWERED:
+            self._remembering.drop(job)
             return result_of(ending, self.ended, text)
         session_id = ending.session_id or self._cli_session_id
         self._remembering.keep(job, session_id, ending.session_usage, self.told)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 
 from hermes.backends.drivers.known import kind_of
 from hermes.backends.hosting.asking import Ask
@@ -18,7 +18,6 @@ from hermes.backends.hosting.stage import Backstage
 from hermes.backends.hosting.warm import WarmPool
 from hermes.backends.saying import PermissionAsked, StopReason
 from hermes.backends.workspaces.workspaces import Workspaces
-from hermes.core.cli_sessions import CliMemory
 from hermes.settings.cli_settings import CliSettings
 
 
@@ -72,14 +71,19 @@ class Host:
         """For the start: have processes waiting, where that is wanted."""
         self._warm.fill()
 
-    def recover(self) -> int:
-        """End what a killed gateway has left running, and remove its folders. May block."""
-        return self._backstage.journal.sweep_stale()
+    def recover(self, kept: Collection[tuple[str, str]]) -> None:
+        """For the start: end what a killed gateway has left running, and remove its folders.
 
-    def forget(self, memories: Sequence[CliMemory]) -> None:
-        """Remove what CLIs remember of sessions that are gone. May block."""
-        for memory in memories:
-            self._backstage.folders.remove_session(memory.agent, memory.home_id)
+        `kept`: the agents and homes that are still needed. May block.
+        """
+        self._backstage.journal.sweep_stale()
+        for agent, home_id in self._backstage.folders.sessions():
+            if (agent, home_id) not in kept:
+                self.forget(agent, home_id)
+
+    def forget(self, agent: str, home_id: str) -> None:
+        """Remove what a CLI remembers of a conversation that nobody goes on with. May block."""
+        self._backstage.folders.remove_session(agent, home_id)
 
     async def close(self) -> None:
         """End every job; returns when nothing of any of them is left."""

@@ -76,7 +76,10 @@ class Stage:
         back, agent, memory = self._backstage, self._hosted.agent, self.memory
         await back.off_loop(partial(back.journal.note, job_id))
         self._undo.push_async_callback(self._quietly, partial(back.journal.forget, job_id))
-        home = None if memory is None else back.folders.session_home(agent.name, memory.home_id)
+        home: Path | None = None
+        if memory is not None:
+            find = partial(back.folders.session_home, agent.name, memory.home_id)
+            home = await back.off_loop(find)
         self._places = await back.off_loop(partial(back.folders.make, job_id, home=home))
         self._undo.push_async_callback(self._quietly, partial(back.folders.remove, job_id))
         await self._lend_login(self._places)

@@ -61,6 +61,11 @@ class JobFolders:
         create_folders(home)
         return home
 
+    def sessions(self) -> list[tuple[str, str]]:
+        """All that have a folder: agent and session."""
+        homes = (self.root / "sessions").glob("*/*")
+        return [(home.parent.name, home.name) for home in homes]
+
     def remove_session(self, agent: str, session_id: str) -> None:
         remove_tree(self._session(agent, session_id))
 
