@@ -9,7 +9,7 @@ from aiohttp import web
 
 from hermes.core.errors import InvalidRequest
 from hermes.core.turn import Sampling, TurnParameters
-from hermes.providers.heeded import ignored_parameters
+from hermes.providers.heeded import CLI, ignored_parameters
 from hermes.server.seams import Seams
 
 IGNORED_HEADER = "X-Hermes-Ignored-Params"
@@ -36,7 +36,8 @@ def ignored_headers(
 
     In strict mode that is a 400 instead.
     """
-    if not ignored and parameters.sampling == _NO_SAMPLING:
+    asks_nothing = parameters.sampling == _NO_SAMPLING and not parameters.client_tools.tools
+    if not ignored and asks_nothing:
         return {}
     names = [*ignored, *_unheeded(seams, parameters)]
     if not names:
@@ -62,7 +63,10 @@ def _unheeded(seams: Seams, parameters: TurnParameters) -> tuple[str, ...]:
     if served is None:
         return ()
     effort = parameters.reasoning_effort or served.reasoning_effort
-    return ignored_parameters(served.api_mode, served.model, parameters.sampling, effort)
+    sampling = ignored_parameters(served.api_mode, served.model, parameters.sampling, effort)
+    # A CLI agent has tools of its own, and no place for those of a client.
+    has_strange_tools = served.api_mode == CLI and parameters.client_tools.tools
+    return (*sampling, "tools") if has_strange_tools else sampling
 
 
 def _is_strict(request: web.Request, seams: Seams) -> bool:

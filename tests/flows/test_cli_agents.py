@@ -105,14 +105,16 @@ class TestChat:
         self, flow: StartFlow, tmp_path: Path
     ) -> None:
         served = await hosting(flow, tmp_path)
+        function = {"type": "function", "function": {"name": "f", "parameters": {}}}
         body = {
             "model": MODEL,
             "temperature": 0.1,
+            "tools": [function],
             "messages": [{"role": "user", "content": "Hi"}],
         }
         async with served.http.post(served.gateway.url + "/v1/chat/completions", json=body) as got:
             assert got.status == 200
-            assert "temperature" in got.headers["X-Hermes-Ignored-Params"]
+            assert got.headers["X-Hermes-Ignored-Params"] == "temperature, tools"
 
     async def test_an_answer_that_must_be_json_is_checked(
         self, flow: StartFlow, tmp_path: Path
