@@ -35,6 +35,7 @@ class AcpDriver:
             images=True,
             asks=True,
             can_be_warm=True,
+            late_system_prompt=True,
             profiles=self._preset.profiles,
         )
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Literal
 
 from hermes.backends.drivers import acp_preparing
 from hermes.backends.drivers.base import Kind
@@ -53,7 +54,7 @@ def _kind(
     login_files: tuple[str, ...] = (),
     login_variables: tuple[str, ...] = (),
     login_help: str,
-    provider_dialect: str | None = None,
+    provider_dialect: Literal["responses"] | None = None,
 ) -> Kind:
     return Kind(
         name=NAME,

@@ -149,8 +149,9 @@ class AcpPeer:
     def _prompt(self, question: Question) -> list[dict[str, Any]]:
         said, session = question.text, self._setup.session
         is_new = session is None or not session.is_resumed
-        if self._setup.system_prompt and is_new:
-            said = f"{self._setup.system_prompt}\n\n{said}"
+        system_prompt = question.system_prompt or self._setup.system_prompt
+        if system_prompt and is_new:
+            said = f"{system_prompt}\n\n{said}"
         if said.lstrip().startswith("/"):
             said = _NOT_A_COMMAND + said
         return [{"type": "text", "text": said}, *map(_picture, question.images)]

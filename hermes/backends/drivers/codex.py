@@ -53,6 +53,7 @@ class CodexDriver:
             answer_schema=True,
             asks=not self._one_shot,
             can_be_warm=not self._one_shot,
+            late_system_prompt=not self._one_shot,
             profiles=self._profiles(),
         )
 

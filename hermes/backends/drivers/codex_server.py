@@ -52,6 +52,7 @@ class AppServerPeer:
         self._connection = Connection()
         self._turn = Turn(setup.session.used_before if setup.session else NO_USAGE)
         self._version: str | None = None
+        self._instructions = setup.system_prompt
         self._question: Question | None = None
         """Asked before there was a thread."""
         self._is_to_interrupt = False
@@ -75,6 +76,8 @@ class AppServerPeer:
         if self._turn.thread_id is None:
             self._question = question
             return []
+        if question.system_prompt and question.system_prompt != self._instructions:
+            return self._open_another(question)
         params: dict[str, Any] = {"threadId": self._turn.thread_id, "input": _input(question)}
         if self._setup.answer_schema is not None:
             params["outputSchema"] = self._setup.answer_schema
@@ -154,7 +157,16 @@ class AppServerPeer:
         if session is not None and session.is_resumed:
             resumed = {"threadId": session.id, "excludeTurns": True}
             return self._connection.call("thread/resume", {**params, **resumed})
+        if self._instructions:
+            params["developerInstructions"] = self._instructions
         return self._connection.call("thread/start", {**params, "ephemeral": session is None})
+
+    def _open_another(self, question: Question) -> Sequence[Step]:
+        """Nothing was said in the thread that is open, and only a new one can be told more."""
+        self._instructions = question.system_prompt
+        self._turn.thread_id = None
+        self._question = question
+        return [self._open_thread()]
 
     def _on_thread(self, result: Json) -> Sequence[Event | Step]:
         is_confined = text(result, "activePermissionProfile", "id") == SANDBOX

@@ -219,6 +219,8 @@ def test_a_model_that_the_agent_does_not_have_is_named_with_those_it_has() -> No
 def test_the_system_prompt_comes_first_in_a_new_session() -> None:
     setup = replace(FULL, system_prompt="Be kind.")
     assert prompted(setup, HI) == [{"type": "text", "text": "Be kind.\n\nHi"}]
+    late = Question(text="Hi", system_prompt="Be brief.")
+    assert prompted(setup, late) == [{"type": "text", "text": "Be brief.\n\nHi"}]
 
 
 @pytest.mark.parametrize("text", ["/init", "  /init"])

@@ -111,6 +111,20 @@ def test_images_and_the_schema_go_with_the_question() -> None:
     assert turn["params"]["outputSchema"] == {"type": "object"}
 
 
+def test_a_warm_process_is_told_its_system_prompt_with_the_question() -> None:
+    peer = AppServerPeer(NEW, PLACES)
+    peer.greet()
+    heard(peer, lines.answer(1, lines.GREETED), lines.answer(2, lines.OPENED))
+    (opening,) = sent(peer.ask(Question(text="Hi", system_prompt="Be kind.")))
+    assert (opening["method"], opening["params"]["developerInstructions"]) == (
+        "thread/start",
+        "Be kind.",
+    )
+    other = {**lines.OPENED, "thread": {"id": "another"}}
+    (turn,) = sent(peer.read(lines.answer(3, other)))
+    assert (turn["method"], turn["params"]["threadId"]) == ("turn/start", "another")
+
+
 def test_text_is_said_piece_by_piece_and_once() -> None:
     peer = asked()
     events = heard(peer, lines.delta("Hel"), lines.delta("lo"), lines.message("Hello"), lines.end())
