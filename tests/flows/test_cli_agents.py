@@ -444,6 +444,16 @@ class TestFailures:
 
 
 class TestSecrets:
+    async def test_one_that_must_be_relayed_is_not_started_without_a_key(
+        self, flow: StartFlow, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        monkeypatch.delenv("ANTHROPIC_API_KEY", raising=False)
+        served = await hosting(flow, tmp_path, api_key="", relay="always")
+        status, answer = await chat(served, "Hi")
+
+        assert (status, answer["error"]["code"]) == (503, "cli_unavailable")
+        assert "api_key_env" in answer["error"]["message"]
+
     async def test_a_job_knows_none_of_ours(
         self, flow: StartFlow, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
     ) -> None:

@@ -15,6 +15,9 @@ from hermes.backends.environment import for_job
 from hermes.backends.hosting.job_tokens import Upstream
 from hermes.settings.cli_settings import CliAgentSettings
 
+NO_KEY = "none"
+"""For a provider that wants none; CLIs insist on one."""
+
 KeyHeader = Literal["x-api-key", "authorization"]
 
 _KEYS = {"anthropic": ("ANTHROPIC_API_KEY",), "responses": ("CODEX_API_KEY", "OPENAI_API_KEY")}
@@ -39,7 +42,8 @@ def credentials_of(
     agent: CliAgentSettings, kind: Kind, environ: Mapping[str, str], *, can_relay: bool
 ) -> Credentials:
     upstream = _upstream(agent, kind, environ)
-    is_relayed = upstream is not None and can_relay and agent.relay != "never"
+    has_relay = can_relay and kind.provider_dialect is not None and agent.relay != "never"
+    is_relayed = upstream is not None and has_relay
     if upstream is not None and (is_relayed or agent.api_key or agent.base_url):
         return Credentials(upstream=upstream, is_relayed=is_relayed)
     login = {name: environ[name] for name in kind.login_variables if environ.get(name)}
@@ -54,13 +58,21 @@ def plain_environment(agent: CliAgentSettings, environ: Mapping[str, str]) -> di
 def _upstream(agent: CliAgentSettings, kind: Kind, environ: Mapping[str, str]) -> Upstream | None:
     dialect = kind.provider_dialect
     if dialect is None:
-        return None  # a CLI of which nobody knows how to tell it
+        return _named(agent)
     held = (environ.get(name, "").strip() for name in _KEYS[dialect])
-    key = agent.api_key or next(filter(None, held), "")
+    key = agent.api_key or next(filter(None, held), "") or (NO_KEY if agent.base_url else "")
     if not key:
         return None
     base_url = agent.base_url or environ.get(_PLACES[dialect], "").strip() or _VENDORS[dialect]
     return Upstream(base_url=_origin(base_url), key=key, key_header=_HEADERS[dialect])
+
+
+def _named(agent: CliAgentSettings) -> Upstream | None:
+    """What the operator says of a CLI that may ask any provider."""
+    if not (agent.api_key or agent.base_url):
+        return None
+    base_url, key = _origin(agent.base_url or ""), agent.api_key or NO_KEY
+    return Upstream(base_url=base_url, key=key, key_header="authorization")
 
 
 def _origin(base_url: str) -> str:

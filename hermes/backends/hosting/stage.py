@@ -17,6 +17,7 @@ from typing import Any
 
 from hermes.backends.drivers.base import Driver
 from hermes.backends.drivers.known import kind_of
+from hermes.backends.errors import CommandFailed
 from hermes.backends.hosting.credentials import Credentials, credentials_of, plain_environment
 from hermes.backends.hosting.job_tokens import JobTokens, RelayedJob, Upstream
 from hermes.backends.hosting.models import HostedModel
@@ -31,6 +32,11 @@ from hermes.core.budgets import NO_BUDGET, Budget
 from hermes.settings.cli_settings import CliClocks
 
 log = logging.getLogger(__name__)
+
+_NO_RELAY = (
+    "it may reach its provider through the gateway only, which has no key for it; set "
+    "cli.agents.{name}.api_key_env, or lower cli.agents.{name}.relay"
+)
 
 OffLoop = Callable[[Callable[[], Any]], Awaitable[Any]]
 IssueKey = Callable[[str, HostedModel, Upstream, Budget], Endpoint]
@@ -110,6 +116,8 @@ class Stage:
         back, agent = self._backstage, self._hosted.agent
         issue = back.relay()
         paid = credentials_of(agent, self._kind, back.environ, can_relay=issue is not None)
+        if agent.relay == "always" and not paid.is_relayed:
+            raise CommandFailed(_NO_RELAY.format(name=agent.name))
         endpoint = self._endpoint(setup.job_id, paid, issue, budget)
         launch = Launch(
             plan=driver.plan(setup, self._places, endpoint, question),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -51,6 +52,24 @@ def test_without_a_relay_a_configured_key_is_given_to_the_job() -> None:
     ):
         found = paid(settings, {}, can_relay=can_relay)
         assert found.upstream is not None and not found.is_relayed
+
+
+def test_an_address_alone_is_enough() -> None:
+    found = paid(agent(base_url="http://127.0.0.1:9000"), {})
+
+    assert found.upstream is not None
+    assert (found.upstream.base_url, found.upstream.key) == ("http://127.0.0.1:9000", "none")
+
+
+def test_a_cli_that_may_ask_anybody_is_told_what_the_operator_says() -> None:
+    kind = replace(codex.KIND, provider_dialect=None)
+    mine = agent("codex", base_url="http://127.0.0.1:9000/v1", api_key="k")
+    found = credentials_of(mine, kind, {"OPENAI_API_KEY": "other"}, can_relay=True)
+    left_alone = credentials_of(agent("codex"), kind, {"OPENAI_API_KEY": "o"}, can_relay=True)
+
+    assert found.upstream is not None and not found.is_relayed
+    assert (found.upstream.base_url, found.upstream.key) == ("http://127.0.0.1:9000", "k")
+    assert (left_alone.upstream, left_alone.variables) == (None, {"OPENAI_API_KEY": "o"})
 
 
 def test_without_a_relay_the_cli_s_own_variables_are_passed_on() -> None:
