@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
-from types import MappingProxyType
-
-from hermes.backends.drivers import claude, codex
+from hermes.backends.drivers import acp, claude, codex
 from hermes.backends.drivers.base import Driver, Installed, Kind
 from hermes.settings.cli_settings import CliAgentSettings
 
-KINDS = MappingProxyType({kind.name: kind for kind in (claude.KIND, codex.KIND)})
-
 
 def kind_of(agent: CliAgentSettings) -> Kind:
-    return KINDS[agent.driver]
+    match agent.driver:
+        case "claude":
+            return claude.KIND
+        case "codex":
+            return codex.KIND
+        case "acp":
+            return acp.kind_of(agent.command)
+        case "command":
+            return acp.kind_of(())
 
 
 def driver_for(agent: CliAgentSettings, installed: Installed) -> Driver:
@@ -20,5 +24,7 @@ def driver_for(agent: CliAgentSettings, installed: Installed) -> Driver:
     match agent.driver:
         case "claude":
             return claude.ClaudeDriver(installed, one_shot=is_one_shot)
-        case _:
+        case "codex":
             return codex.CodexDriver(installed, one_shot=is_one_shot)
+        case "acp" | "command":
+            return acp.AcpDriver(installed)
