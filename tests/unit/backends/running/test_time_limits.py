@@ -83,7 +83,7 @@ async def test_one_that_was_not_asked_anything_has_all_the_time(
         tell("hello")
         tell("say " + input())
     """
-    clocks = CliClocks(start_seconds=0.05, idle_seconds=0.05)
+    clocks = CliClocks(start_seconds=0.05)
     peer = StubPeer(greeting=[], keeps_input_open=True)
     process, events = await begin(stub(tmp_path, job_id, script, clocks=clocks), peer)
     await until(lambda: events)
@@ -130,8 +130,7 @@ async def test_who_has_answered_is_told_to_go(tmp_path: Path, job_id: str) -> No
 
 async def test_who_goes_on_after_its_answer_is_left_to_it(tmp_path: Path, job_id: str) -> None:
     script = """
-        tell("done")
-        tell("say more")
+        tell("done\\nsay more")
         time.sleep(0.6)
         tell("say and more")
         tell("done")
