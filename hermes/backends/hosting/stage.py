@@ -86,8 +86,8 @@ class Stage:
         if memory is not None:
             find = partial(back.folders.session_home, agent.name, memory.home_id)
             home = await back.off_loop(find)
-        self._places = await back.off_loop(partial(back.folders.make, job_id, home=home))
         self._undo.push_async_callback(self._quietly, partial(back.folders.remove, job_id))
+        self._places = await back.off_loop(partial(back.folders.make, job_id, home=home))
         await self._lend_login(self._places)
         return self._places.workspace
 
