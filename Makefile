@@ -60,7 +60,7 @@ $(CLI_AGENTS)/node_modules/.installed: $(CLI_AGENTS)/package.json
 	fi
 
 test-cli: $(VENV)/.dev $(CLI_AGENTS)/node_modules/.installed ## Install Claude Code and Codex into tests/cli, and run them behind a gateway
-	@if command -v npm >/dev/null; then $(BIN)/python -m pytest $(CLI_AGENTS) $(ARGS); \
+	@if command -v npm >/dev/null; then $(BIN)/python -m pytest --numprocesses 2 --dist loadfile $(CLI_AGENTS) $(ARGS); \
 	else echo "No npm: the CLI agents are not tried."; fi
 
 check: $(VENV)/.dev ## Lint, format, types and import layers

@@ -16,7 +16,7 @@ from tests.cli.leftovers import nothing_is_left
 from tests.cli.scenes import Scenes
 from tests.cli.stage import BIN, Playing, Stage, claude, codex, staged
 
-RUNS = 20
+RUNS = 12
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
@@ -54,6 +54,7 @@ async def shared_stage(
         "claude": claude(),
         "codex": codex(profile="read-only"),
         "editor": claude(profile="edit"),
+        "coder": codex(profile="edit"),
         "impatient": claude(idle_seconds=2),
     }
     async with staged(home, playing, agents) as stage:
@@ -64,4 +65,5 @@ async def shared_stage(
 async def stage(shared_stage: Stage) -> AsyncIterator[Stage]:
     """The gateway that all share; every test leaves nothing of its jobs."""
     yield shared_stage
+    shared_stage.playing.scenes.forget()
     await nothing_is_left(shared_stage.home)

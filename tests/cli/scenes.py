@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -18,14 +18,15 @@ class Scene:
     """What is said as soon as its words have been spoken, one reply per request."""
 
     words: str
-    replies: Sequence[Reply]
+    replies: Sequence[Reply | Callable[[ModelRequest], Reply]]
     requests: list[ModelRequest] = field(default_factory=list)
     """What was asked, in order."""
 
     def next_reply(self, request: ModelRequest) -> Reply:
         """The last one is said again when there are no more."""
         self.requests.append(request)
-        return self.replies[min(len(self.requests), len(self.replies)) - 1]
+        reply = self.replies[min(len(self.requests), len(self.replies)) - 1]
+        return reply(request) if callable(reply) else reply
 
     @property
     def conversation(self) -> str:
@@ -39,11 +40,15 @@ class Scenes:
     def __init__(self) -> None:
         self._scenes: list[Scene] = []
 
-    def on(self, words: str, *replies: Reply) -> Scene:
+    def on(self, words: str, *replies: Reply | Callable[[ModelRequest], Reply]) -> Scene:
         """What to reply from now on when these words are spoken."""
         scene = Scene(words, replies)
         self._scenes.append(scene)
         return scene
+
+    def forget(self) -> None:
+        """No scene is played any more; words that are short are spoken by others too."""
+        self._scenes.clear()
 
     def reply(self, request: ModelRequest) -> Reply:
         said = _said(request)

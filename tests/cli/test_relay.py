@@ -39,7 +39,7 @@ class Relayed:
     home: Path
 
     def token(self, cli: Cli, caps: RelayCaps | None = None) -> tuple[str, RelayedJob]:
-        tokens = self.gateway.adapter.job_tokens
+        tokens = self.gateway.adapter.seams.job_tokens
         upstream = Upstream(
             base_url=self.playing.provider.origin,
             key=PROVIDER_KEY,
@@ -146,7 +146,7 @@ async def test_at_its_cap_the_cli_gives_up_at_once_and_says_why(
 @both
 async def test_when_the_job_is_over_its_cli_is_let_in_no_more(relayed: Relayed, cli: Cli) -> None:
     token, job = relayed.token(cli)
-    relayed.gateway.adapter.job_tokens.revoke(job.grant.job_id)
+    relayed.gateway.adapter.seams.job_tokens.revoke(job.grant.job_id)
 
     ended = await relayed.run(cli, token, "hello")
 

@@ -8,10 +8,11 @@ import re
 import signal
 import sys
 import time
-from collections.abc import AsyncIterator, Awaitable, Callable
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any
 
 import aiohttp
@@ -70,11 +71,20 @@ def configure(home: Path, text: str) -> None:
 
 
 @asynccontextmanager
-async def serving(home: Path, provider: FakeProvider) -> AsyncIterator[Served]:
-    """Killed at the end of the block, if it is still there."""
+async def serving(
+    home: Path,
+    provider: FakeProvider,
+    *arguments: str,
+    environment: Mapping[str, str] = MappingProxyType({}),
+) -> AsyncIterator[Served]:
+    """Killed at the end of the block, if it is still there.
+
+    `arguments` are those of `hermes serve`; `environment` is added to what it needs.
+    """
     log = home.parent / f"{home.name}.log"
     began = time.monotonic()
-    process = await _start(home, log, provider)
+    needed = _environment(home, provider)
+    process = await _start(arguments, {**needed, **environment}, log)
     try:
         url = await _url(process, log)
         took = time.monotonic() - began
@@ -91,21 +101,27 @@ async def serving(home: Path, provider: FakeProvider) -> AsyncIterator[Served]:
         await process.wait()
 
 
-async def _start(home: Path, log: Path, provider: FakeProvider) -> asyncio.subprocess.Process:
+def _environment(home: Path, provider: FakeProvider) -> dict[str, str]:
+    return {
+        "PATH": os.environ["PATH"],
+        "HOME": str(home.parent),
+        "HERMES_HOME": str(home),
+        "API_SERVER_PORT": "0",
+        "API_SERVER_KEY": KEY,
+        "OPENAI_BASE_URL": provider.base_url,
+        "OPENAI_API_KEY": "provider-key-abcdef123456",
+        "HERMES_MODEL": "the-model",
+    }
+
+
+async def _start(
+    arguments: Sequence[str], environment: Mapping[str, str], log: Path
+) -> asyncio.subprocess.Process:
     with log.open("ab") as file:
         return await asyncio.create_subprocess_exec(
-            *(sys.executable, "-m", "hermes_cli.main", "serve"),
-            env={
-                "PATH": os.environ["PATH"],
-                "HOME": str(home.parent),
-                "HERMES_HOME": str(home),
-                "API_SERVER_PORT": "0",
-                "API_SERVER_KEY": KEY,
-                "OPENAI_BASE_URL": provider.base_url,
-                "OPENAI_API_KEY": "provider-key-abcdef123456",
-                "HERMES_MODEL": "the-model",
-            },
-            cwd=home.parent,
+            *(sys.executable, "-m", "hermes_cli.main", "serve", *arguments),
+            env=environment,
+            cwd=log.parent,
             stdout=asyncio.subprocess.PIPE,
             stderr=file,
         )

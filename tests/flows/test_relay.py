@@ -35,7 +35,7 @@ def _issue(
 ) -> tuple[dict[str, str], RelayedJob]:
     """The headers of a job, and what is known of it."""
     upstream = _upstream(origin or flow.provider.origin, dialect)
-    tokens = flow.gateway.adapter.job_tokens
+    tokens = flow.gateway.adapter.seams.job_tokens
     token = tokens.issue(
         RelayGrant(job_id=f"job-{dialect}", dialect=dialect, upstream=upstream, **grant)
     )
@@ -238,6 +238,19 @@ async def test_a_job_that_leaves_ends_its_call_at_the_provider(flow: StartFlow) 
     assert job.usage.input_tokens == served.requests[0].input_tokens
 
 
+async def test_a_job_that_leaves_before_the_answer_begins_ends_its_call_too(
+    flow: StartFlow,
+) -> None:
+    served = await flow([Broken("nothing", how="stall")])
+    headers, _ = _issue(served)
+    asking = asyncio.ensure_future(served.text(MESSAGES, _body(stream=False), headers=headers))
+    await served.provider.wait_for_requests(1)
+
+    asking.cancel()
+
+    await served.provider.wait_for_disconnects(1, within=5)
+
+
 @pytest.mark.parametrize("dialect", ["anthropic", "responses"])
 async def test_hanging_up_before_the_count_does_not_make_an_answer_free(
     flow: StartFlow, dialect: str
@@ -277,7 +290,7 @@ async def test_a_job_that_does_not_read_holds_its_provider_up(flow: StartFlow) -
 async def test_the_token_of_a_job_that_is_over_is_refused(flow: StartFlow, dialect: str) -> None:
     served = await flow([])
     headers, job = _issue(served, dialect)
-    served.gateway.adapter.job_tokens.revoke(job.grant.job_id)
+    served.gateway.adapter.seams.job_tokens.revoke(job.grant.job_id)
 
     status, said = await _refused(served, headers, ASKED[dialect])
 

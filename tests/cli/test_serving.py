@@ -1,0 +1,42 @@
+"""`hermes serve -- claude`: one command, and any client of OpenAI's talks to the CLI."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import openai
+import pytest
+
+from hermes.testing.replies import Text
+from tests.cli.leftovers import nothing_is_left
+from tests.cli.stage import BIN, PROVIDER_KEY, Playing, unique
+from tests.faults.served import KEY, serving
+
+
+@pytest.mark.parametrize("command", ["claude", "codex"])
+async def test_one_command_makes_a_cli_the_model_that_answers(
+    playing: Playing, tmp_path: Path, command: str
+) -> None:
+    home, provider = tmp_path / "home", playing.provider
+    environment = {
+        "PATH": f"{BIN}{os.pathsep}{os.environ['PATH']}",
+        "ANTHROPIC_BASE_URL": provider.origin,
+        "ANTHROPIC_API_KEY": PROVIDER_KEY,
+    }
+    word = unique("serve")
+    scene = playing.scenes.on(word, Text("Served."))
+
+    async with serving(home, provider, "--", command, environment=environment) as served:
+        sdk = openai.AsyncOpenAI(base_url=f"{served.url}/v1", api_key=KEY, max_retries=0)
+        async with sdk:
+            stream = await sdk.chat.completions.create(
+                model="whatever", messages=[{"role": "user", "content": word}], stream=True
+            )
+            pieces = [
+                choice.delta.content or "" async for chunk in stream for choice in chunk.choices
+            ]
+        await nothing_is_left(home)
+
+    assert "".join(pieces) == "Served."
+    assert len(scene.requests) == 1
