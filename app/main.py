@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import asyncio as asyncio
 import os
+from collections.abc import Awaitable, Callable
 from typing import Any
 
 from app import http
@@ -29,8 +30,16 @@ async def run_git_sync() -> SyncReport:
     return await sync_checkout(read_workspace(os.environ), os.environ)
 
 
-async def _spawn(*argv: str, **options: Any) -> Any:
-    return await asyncio.create_subprocess_exec(*argv, **options)
+_ASYNCIOS_OWN = asyncio.create_subprocess_exec
+
+
+def _spawn() -> Callable[..., Awaitable[Any]] | None:
+    """What an embedder put in asyncio's place; None: the runner has a way of its own.
+
+    It passes no descriptors on, whichever event loop there is.
+    """
+    replaced = asyncio.create_subprocess_exec
+    return None if replaced is _ASYNCIOS_OWN else replaced
 
 
 def _seams() -> Seams:
@@ -40,7 +49,7 @@ def _seams() -> Seams:
         token=API_TOKEN,
         lock=execution_lock,
         sync=run_git_sync,
-        spawn=_spawn,
+        spawn=_spawn(),
     )
 
 

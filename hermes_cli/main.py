@@ -8,6 +8,7 @@ from importlib.metadata import version
 import click
 
 from hermes.core.errors import HermesError
+from hermes_cli.bridge import bridge
 from hermes_cli.chat import chat
 from hermes_cli.doctor import doctor
 from hermes_cli.mcp import mcp
@@ -34,6 +35,7 @@ hermes.add_command(models)
 hermes.add_command(prompt)
 hermes.add_command(doctor)
 hermes.add_command(mcp)
+hermes.add_command(bridge)
 
 
 def main() -> None:

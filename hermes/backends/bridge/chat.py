@@ -120,4 +120,4 @@ def _extras(outcome: Outcome) -> dict[str, Any]:
 
 
 def _event(value: dict[str, Any]) -> bytes:
-    return b"data: " + json.dumps(value).encode() + b"\n\n"
+    return b"data: " + json.dumps(value, separators=(",", ":")).encode() + b"\n\n"

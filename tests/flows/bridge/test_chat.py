@@ -5,124 +5,20 @@ from __future__ import annotations
 import asyncio
 import inspect
 import re
-import shlex
-import socket
 import subprocess
 import sys
 from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any
 
 import httpx
 import openai
 import pytest
-import uvicorn
 
 from app import main
+from tests.flows.bridge.server import TOKEN, ask, idle, text_of
 from tests.unit.backends.processes import WAIT_SECONDS, announced, ended
 from tests.unit.backends.repositories import World, commit, make_world
-
-TOKEN = "flow-token"
-
-FAKE_CLAUDE = r"""
-'''A stand-in for the CLI: the last word of its prompt says what to do.'''
-import json, os, signal, subprocess, sys, time
-
-args = sys.argv[1:]
-prompt = args[args.index("--") + 1] if "--" in args else sys.stdin.read()
-wish = prompt.split()[-1]
-
-
-def say(**event):
-    print(json.dumps(event), flush=True)
-
-
-def announce(*pids):
-    with open("pids.tmp", "w") as file:
-        print(*pids, file=file)
-    os.rename("pids.tmp", "pids")
-
-
-say(type="system", subtype="init", session_id="s-1")
-if wish == "fail":
-    say(type="result", subtype="success", is_error=True, result="API Error: 529 overloaded")
-    sys.exit(1)
-elif wish == "exit":
-    sys.exit("the disk is on fire")
-elif wish == "cut":
-    sys.stdout.write('{"type": "result", "result": "half of')
-elif wish == "huge":
-    say(type="result", is_error=False, result="x" * 1_000_000)
-elif wish == "slow":
-    child = subprocess.Popen([sys.executable, "-c", "import time; time.sleep(600)"])
-    announce(os.getpid(), child.pid)
-    time.sleep(600)
-elif wish == "env":
-    say(type="result", is_error=False, result=json.dumps(dict(os.environ)))
-elif wish == "story":
-    say(type="result", is_error=False, result=open("story").read())
-else:
-    usage = {"input_tokens": 5, "cache_read_input_tokens": 40, "output_tokens": 3}
-    say(
-        type="result", is_error=False, result=f"You said {len(prompt)} characters.",
-        session_id="s-1", total_cost_usd=0.002, usage=usage,
-    )
-"""
-
-
-@pytest.fixture
-def workspace(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """Settings for a bridge in a folder of its own, with the stand-in for a CLI."""
-    fake = tmp_path / "fake_claude.py"
-    fake.write_text(FAKE_CLAUDE)
-    command = f"{shlex.quote(sys.executable)} {shlex.quote(str(fake))}"
-    monkeypatch.setenv("API_BEARER_TOKEN", TOKEN)
-    monkeypatch.setattr(main, "API_TOKEN", TOKEN)
-    monkeypatch.setenv("CLAUDE_COMMAND", command)
-    monkeypatch.setenv("WORKSPACE_DIR", str(tmp_path / "workspace"))
-    for name in ("BRIDGE_TIMEOUT_SECONDS", "BRIDGE_STREAMING", "MAX_CONCURRENCY"):
-        monkeypatch.delenv(name, raising=False)
-    return tmp_path / "workspace"
-
-
-@asynccontextmanager
-async def serving() -> AsyncIterator[str]:
-    with socket.create_server(("127.0.0.1", 0)) as listener:
-        config = uvicorn.Config(main.app, log_config=None, loop="none", lifespan="off")
-        server = uvicorn.Server(config)
-        task = asyncio.ensure_future(server.serve(sockets=[listener]))
-        try:
-            yield f"http://127.0.0.1:{listener.getsockname()[1]}"
-        finally:
-            server.should_exit = True
-            await asyncio.wait_for(task, WAIT_SECONDS)
-
-
-@pytest.fixture
-async def client(workspace: Path) -> AsyncIterator[httpx.AsyncClient]:
-    headers = {"Authorization": f"Bearer {TOKEN}"}
-    async with (
-        serving() as url,
-        httpx.AsyncClient(base_url=url, headers=headers, timeout=WAIT_SECONDS) as client,
-    ):
-        yield client
-
-
-async def ask(client: httpx.AsyncClient, wish: str) -> httpx.Response:
-    body = {"messages": [{"role": "user", "content": wish}]}
-    return await client.post("/v1/chat/completions", json=body)
-
-
-def text_of(answer: httpx.Response) -> str:
-    assert answer.status_code == 200, answer.text
-    return str(answer.json()["choices"][0]["message"]["content"])
-
-
-async def idle(client: httpx.AsyncClient) -> None:
-    async with asyncio.timeout(WAIT_SECONDS):
-        while (await client.get("/health")).json()["busy"]:
-            await asyncio.sleep(0.01)
 
 
 async def test_an_openai_client_gets_its_answer_with_real_usage(client: httpx.AsyncClient) -> None:
