@@ -84,7 +84,10 @@ class Driver(Protocol):
     def plan(
         self, setup: Setup, places: Places, endpoint: Endpoint | None, question: Question | None
     ) -> Plan:
-        """How to start it. Without a question: started ahead, if `features.can_be_warm`."""
+        """How to start it. Without a question: started ahead, if `features.can_be_warm`.
+
+        Raises `CommandFailed` where this CLI cannot be asked that.
+        """
 
     def peer(self, setup: Setup, places: Places) -> Peer:
         """Our side of the talk with a process started by such a plan."""

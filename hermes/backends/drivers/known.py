@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from hermes.backends.drivers import acp, claude, codex
+from hermes.backends.drivers import acp, claude, codex, declared
 from hermes.backends.drivers.base import Driver, Installed, Kind
 from hermes.settings.cli_settings import CliAgentSettings
 
@@ -16,7 +16,7 @@ def kind_of(agent: CliAgentSettings) -> Kind:
         case "acp":
             return acp.kind_of(agent.command)
         case "command":
-            return acp.kind_of(())
+            return declared.KIND
 
 
 def driver_for(agent: CliAgentSettings, installed: Installed) -> Driver:
@@ -26,5 +26,7 @@ def driver_for(agent: CliAgentSettings, installed: Installed) -> Driver:
             return claude.ClaudeDriver(installed, one_shot=is_one_shot)
         case "codex":
             return codex.CodexDriver(installed, one_shot=is_one_shot)
-        case "acp" | "command":
+        case "acp":
             return acp.AcpDriver(installed)
+        case "command":
+            return declared.DeclaredDriver(installed, agent.declared, profile=agent.profile)
