@@ -65,14 +65,15 @@ class CodexDriver:
         if endpoint:
             environment[codex_settings.KEY_VARIABLE] = endpoint.key
         # Whatever an earlier job in this home left there, nothing but ours is read.
-        files = {codex_home / "config.toml": _instructions(setup)}
+        settings = codex_home / "config.toml"
         flags = codex_settings.flags(setup, endpoint, self._program)
         if not self._one_shot:
             argv = (*self._installed.command, "app-server", *flags)
-            return Plan(argv=argv, environment=environment, files=files)
+            return Plan(argv=argv, environment=environment, files={settings: b""})
         attached = _attached(setup, places, question)
         argv = (*self._installed.command, *_exec_arguments(setup, flags, attached))
-        return Plan(argv=argv, environment=environment, files={**files, **attached})
+        files = {settings: _instructions(setup), **attached}
+        return Plan(argv=argv, environment=environment, files=files)
 
     def peer(self, setup: Setup, places: Places) -> Peer:
         return ExecPeer(setup) if self._one_shot else AppServerPeer(setup, places)
@@ -83,7 +84,10 @@ class CodexDriver:
 
 
 def _instructions(setup: Setup) -> bytes:
-    """By file, because arguments are short and everybody on the machine can read them."""
+    """By file, because arguments are short and everybody on the machine can read them.
+
+    The server is told them when it opens a thread.
+    """
     if not setup.system_prompt:
         return b""
     line = f"developer_instructions = {quoted(setup.system_prompt)}\n"

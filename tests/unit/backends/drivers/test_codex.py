@@ -70,7 +70,7 @@ def test_a_home_has_no_settings_but_ours() -> None:
 
 def test_the_system_prompt_goes_by_file() -> None:
     prompt = 'You are "Ada".\n\x7f\\ 😀'
-    plan = plan_of(Setup(job_id="j", system_prompt=prompt))
+    plan = plan_of(Setup(job_id="j", system_prompt=prompt), one_shot=True)
     written = plan.files[Path("/h/.codex/config.toml")].decode()
     assert tomllib.loads(written) == {"developer_instructions": prompt}
 
