@@ -38,6 +38,14 @@ def kind_of(item: Json) -> str:
     return _CAPITAL.sub("_", text(item, "type")).lower()
 
 
+def without_home(item: Json, workspace: str) -> Json:
+    """Without its folder where that is the job's own: it says nothing, and when the same call is
+    made again by another job it is another one."""
+    if text(item, "cwd") != workspace:
+        return item
+    return {name: value for name, value in item.items() if name != "cwd"}
+
+
 def is_tool(item: Json) -> bool:
     return kind_of(item) in TOOLS
 

@@ -24,7 +24,7 @@ _DENIALS: Mapping[str, Mapping[str, Any]] = {
 }
 
 
-def question(call: Called, item: Json) -> PermissionAsked | None:
+def question(call: Called, item: Json, workspace: str) -> PermissionAsked | None:
     """What a person is to decide about `item`, the call that it belongs to; None: nothing."""
     reason = _REASONS.get(call.method)
     if reason is None:
@@ -32,7 +32,7 @@ def question(call: Called, item: Json) -> PermissionAsked | None:
     # The request has its own words for the command: it may be about a part of it.
     told = {name: call.params[name] for name in ("command", "cwd") if call.params.get(name)}
     kind = {"type": "command_execution"} if told else {}
-    wanted = {**kind, **item, **told}
+    wanted = codex_items.without_home({**kind, **item, **told}, workspace)
     why = text(call.params, "reason")
     return PermissionAsked(
         id=str(call.id),

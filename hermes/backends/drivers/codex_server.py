@@ -50,7 +50,8 @@ class AppServerPeer:
         self._setup = setup
         self._places = places
         self._connection = Connection()
-        self._turn = Turn(setup.session.used_before if setup.session else NO_USAGE)
+        used_before = setup.session.used_before if setup.session else NO_USAGE
+        self._turn = Turn(used_before, str(places.workspace))
         self._version: str | None = None
         self._instructions = setup.system_prompt
         self._question: Question | None = None
@@ -193,7 +194,7 @@ class AppServerPeer:
 
     def _on_call(self, call: Called) -> Sequence[Event | Step]:
         item = self._turn.calls.get(text(call.params, "itemId"), NOTHING)
-        question = codex_requests.question(call, item)
+        question = codex_requests.question(call, item, str(self._places.workspace))
         if question is not None and may_ask(self._setup):
             self._asked[question.id] = call.id
             return [question]

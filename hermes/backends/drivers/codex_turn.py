@@ -45,7 +45,7 @@ _PROGRESS = (
 class Turn:
     """Hears the notifications of a connection and keeps what becomes of the turn."""
 
-    def __init__(self, used_before: Usage) -> None:
+    def __init__(self, used_before: Usage, workspace: str) -> None:
         self.thread_id: str | None = None
         self.id: str | None = None
         self.answer = ""
@@ -56,6 +56,7 @@ class Turn:
         self.calls: dict[str, Json] = {}
         """The tool calls under way, by id."""
         self.usage = ThreadUsage(used_before)
+        self._workspace = workspace
         self._messages = Messages()
 
     def hear(self, method: str, params: Json) -> Sequence[Event]:
@@ -79,9 +80,9 @@ class Turn:
             case "item/reasoning/summaryPartAdded":
                 return [Thought("\n\n")] if at(params, "summaryIndex") else []
             case "item/started":
-                return self._start_item(inner(params, "item"))
+                return self._start_item(self._item_in(params))
             case "item/completed":
-                return self._complete_item(inner(params, "item"))
+                return self._complete_item(self._item_in(params))
             case "thread/tokenUsage/updated":
                 return self._count(params)
             case "turn/started":
@@ -93,6 +94,9 @@ class Turn:
                 return self._stumble(params)
             case _:
                 return []
+
+    def _item_in(self, params: Json) -> Json:
+        return codex_items.without_home(inner(params, "item"), self._workspace)
 
     def _say(self, piece: str) -> list[Event]:
         return [Said(piece)] if piece else []

@@ -177,7 +177,7 @@ def test_thoughts_are_no_text() -> None:
 def test_a_command_is_a_tool_of_its_own() -> None:
     done = {"status": "failed", "aggregatedOutput": "no such file\n", "exitCode": 2}
     events = heard(asked(), lines.command("started"), lines.command("completed", **done))
-    arguments = {"command": "bash -lc 'ls'", "cwd": "/w"}
+    arguments = {"command": "bash -lc 'ls'"}
     assert events == [
         ToolCalled("call_1", "command_execution", arguments),
         ToolAnswered("call_1", "command_execution", "no such file\n", is_error=True),
@@ -251,10 +251,18 @@ def test_a_command_outside_the_sandbox_is_asked_about() -> None:
         id="0",
         call_id="call_1",
         tool="command_execution",
-        arguments={"command": "bash -lc 'ls'", "cwd": "/w"},
+        arguments={"command": "bash -lc 'ls'"},
         shown="bash -lc 'ls'",
         reason="wants to run a command outside its sandbox: I must",
     )
+
+
+def test_another_folder_than_the_workspace_is_told() -> None:
+    peer = asked(EDIT)
+    heard(peer, lines.command("started"))
+    (question,) = peer.read(request(command="ls", cwd="/w/deeper"))
+    assert isinstance(question, PermissionAsked)
+    assert question.arguments == {"command": "ls", "cwd": "/w/deeper"}
 
 
 @pytest.mark.parametrize(("is_allowed", "decision"), [(True, "accept"), (False, "decline")])
