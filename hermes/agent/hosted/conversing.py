@@ -20,7 +20,7 @@ from hermes.core.errors import Interrupted
 from hermes.core.messages import Content, Message, tool_calls_of
 from hermes.core.turn import Failure, Outcome, Resumption, TurnResult
 from hermes.core.usage import NO_USAGE
-from hermes.fibers import blocking
+from hermes.fibers import blocking, wait_in_fiber
 
 GO_ON = "The work was cut off here. Go on where it stopped."
 _APPROVED = "The user has approved this call: {call}. Make it now, exactly like that, and go on."
@@ -65,8 +65,8 @@ def _go_on(seams: HostedSeams, turn: HostedTurn, resumption: Resumption) -> Turn
     parked = seams.host.unpark(list(resumption.decisions))
     if parked is None:
         return _start_over(seams, turn, calls, resumption)
-    if parked.job.ending is not None:  # it was not waited for that long
-        turn.count(parked.job.ending)
+    if parked.job.is_stopping or parked.job.ending is not None:  # it was not waited for that long
+        turn.count(wait_in_fiber(parked.job.over))
         return _start_over(seams, turn, calls, resumption)
     _tell_decisions(turn, parked, resumption)
     return turn.attend(parked.job)

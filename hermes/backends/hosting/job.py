@@ -41,6 +41,8 @@ class HostedJob:
         """What the CLI remembers it under; perhaps not what was asked for."""
         self.ending: Ending | None = None
         """What came of it; there as soon as `more` returns nothing."""
+        self.is_stopping = False
+        """Whether somebody has asked it to end; it may take a moment."""
         self._on_stop = on_stop
         self._on_answer: Callable[[str, bool, str], None] | None = None
         self._news: list[News] = []
@@ -63,6 +65,13 @@ class HostedJob:
             self._bell.clear()
         return news
 
+    async def over(self) -> Ending:
+        """What came of it, as soon as nothing of it is left; what it tells until then is lost."""
+        while await self.more() != []:
+            pass
+        assert self.ending is not None, "a job that has no more to tell is over"
+        return self.ending
+
     def answer(self, question_id: str, *, is_allowed: bool, message: str = "") -> None:
         """Tell the CLI what was decided about its question."""
         if self._on_answer is not None:
@@ -70,6 +79,7 @@ class HostedJob:
 
     def stop(self, reason: StopReason = StopReason.ASKED) -> None:
         """Have it end soon. Returns at once; asking again changes nothing."""
+        self.is_stopping = True
         self._loop.call_soon_threadsafe(self._on_stop, reason)
 
     # --- the host's side ----------------------------------------------------------------------

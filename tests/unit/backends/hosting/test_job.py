@@ -62,3 +62,25 @@ async def test_an_answer_before_there_is_a_process_goes_nowhere() -> None:
     job.answer("q", is_allowed=False, message="no")
 
     assert heard == [("q", False, "no")]
+
+
+async def test_a_job_that_was_asked_to_end_is_known_to_be_ending() -> None:
+    job = a_job()
+    assert not job.is_stopping
+
+    job.stop()
+
+    assert job.is_stopping
+    assert job.ending is None
+
+
+async def test_whoever_only_wants_to_know_how_it_ended_need_not_listen() -> None:
+    job, ending = a_job(), Ending(kind=EndKind.STOPPED)
+    waiting = asyncio.ensure_future(job.over())
+    job.tell(Begun())
+    await asyncio.sleep(0)
+    job.tell(Said("nobody hears this"))
+    job.end(ending)
+
+    assert await asyncio.wait_for(waiting, 5) is ending
+    assert await asyncio.wait_for(job.over(), 5) is ending
