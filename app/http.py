@@ -34,8 +34,11 @@ def build(bridge: Bridge) -> Starlette:
 
     @asynccontextmanager
     async def lifespan(_application: Starlette) -> AsyncIterator[None]:
-        yield
-        await bridge.close()
+        await bridge.open()
+        try:
+            yield
+        finally:
+            await bridge.close()
 
     application = Starlette(
         routes=[

@@ -3,22 +3,19 @@
 from __future__ import annotations
 
 import asyncio
-import contextlib
 import logging
-import tempfile
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, field
-from pathlib import Path
 from typing import Any
 
 from hermes.backends import environment
 from hermes.backends.bridge.claude import BridgePeer, Errand, arguments
 from hermes.backends.bridge.outcome import Outcome
+from hermes.backends.bridge.places import placed, until_done
 from hermes.backends.bridge.settings import BridgeSettings
-from hermes.backends.errors import CommandFailed, CommandMissing
+from hermes.backends.errors import CommandMissing
 from hermes.backends.jobs import Places, Plan, Question
 from hermes.backends.running.cli_process import CliProcess
-from hermes.backends.running.folders import remove_tree
 from hermes.backends.running.launch import Launch
 from hermes.backends.saying import Ending, Event, StopReason
 from hermes.backends.workspaces.reports import SyncReport
@@ -56,25 +53,13 @@ async def run(
     job_id: str, errand: Errand, settings: BridgeSettings, seams: Seams, listener: Listener
 ) -> Outcome:
     """Raises `CommandFailed`. However it ends, all that it started is gone by then."""
-    await asyncio.to_thread(_prepare, settings.workspace)
-    report = await _sync(seams)
-    scratch = Path(tempfile.mkdtemp(prefix="hermes-bridge-"))
-    peer = BridgePeer(job_id, errand, listener.line)
-    try:
-        launch = _launch(job_id, errand, settings, seams.environ, scratch)
+    async with placed(job_id, settings.workspace, seams.environ) as places:
+        report = await _sync(seams)
+        peer = BridgePeer(job_id, errand, listener.line)
+        launch = _launch(job_id, errand, settings, seams.environ, places)
         ending = await _talk(launch, peer, errand, seams, listener)
-    finally:
-        await asyncio.to_thread(remove_tree, scratch)
     assert peer.exit is not None
     return Outcome(errand=errand, ending=ending, exit=peer.exit, sync=report)
-
-
-def _prepare(workspace: Path) -> None:
-    try:
-        workspace.mkdir(mode=0o700, parents=True, exist_ok=True)
-    except OSError as error:
-        detail = f"WORKSPACE_DIR {workspace} cannot be used: {error.strerror}"
-        raise CommandFailed(detail) from error
 
 
 async def _sync(seams: Seams) -> SyncReport | None:
@@ -92,17 +77,12 @@ def _launch(
     errand: Errand,
     settings: BridgeSettings,
     environ: Mapping[str, str],
-    scratch: Path,
+    places: Places,
 ) -> Launch:
     seconds = errand.timeout_seconds
     return Launch(
         plan=Plan(argv=arguments(settings.command, errand)),
-        # The operator's own home: the CLI's login is there, and its agents and settings are.
-        places=Places(
-            home=Path(environ.get("HOME") or Path.home()),
-            workspace=settings.workspace,
-            scratch=scratch,
-        ),
+        places=places,
         environment=environment.for_claude(environ),
         mark=job_id,
         # One clock is enough for people to set: an agent may well be silent for long.
@@ -126,10 +106,3 @@ async def _talk(
         process.stop(StopReason.ASKED)
         await until_done(asyncio.ensure_future(process.ended()))
         raise
-
-
-async def until_done(work: asyncio.Future[Any]) -> None:
-    """Wait for its end, however often somebody wants us to stop waiting."""
-    while not work.done():
-        with contextlib.suppress(asyncio.CancelledError):
-            await asyncio.wait({work})

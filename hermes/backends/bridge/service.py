@@ -5,6 +5,7 @@ Knows no web framework: a door gives it header and body, and sends what comes ba
 
 from __future__ import annotations
 
+import asyncio
 import hmac
 import logging
 import time
@@ -18,6 +19,7 @@ from hermes.backends.bridge.chat import ChatRequest, Completion
 from hermes.backends.bridge.claude import Errand
 from hermes.backends.bridge.jobs import Jobs
 from hermes.backends.bridge.outcome import Outcome
+from hermes.backends.bridge.places import sweep_stale
 from hermes.backends.bridge.running import Listener, Seams, run
 from hermes.backends.bridge.settings import BridgeSettings, read_settings
 from hermes.backends.bridge.streaming import relay
@@ -113,6 +115,10 @@ class Bridge:
         if found is None:
             raise answers.unknown_job()
         return BridgeAnswer(200, execute.job_fields(found, self._redacted))
+
+    async def open(self) -> None:
+        """Before the first request; what a bridge that was killed left running is ended."""
+        await asyncio.to_thread(sweep_stale, self._seams().environ)
 
     async def close(self) -> None:
         """End all jobs; their processes are gone when it returns."""

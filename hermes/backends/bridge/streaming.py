@@ -9,7 +9,8 @@ from typing import Any
 from hermes.backends.bridge.answers import refusal
 from hermes.backends.bridge.chat import HEARTBEAT, Completion, failure_event
 from hermes.backends.bridge.outcome import Outcome
-from hermes.backends.bridge.running import Listener, until_done
+from hermes.backends.bridge.places import until_done
+from hermes.backends.bridge.running import Listener
 from hermes.backends.saying import Event, MessageEnded, Said
 from hermes.core.errors import ApiError
 

@@ -16,7 +16,13 @@ from tests.unit.backends.processes import WAIT_SECONDS
 
 
 @pytest.fixture
-def workspace(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.setenv("HERMES_HOME", str(tmp_path / "hermes-home"))
+    return tmp_path / "hermes-home"
+
+
+@pytest.fixture
+def workspace(home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """Settings for a bridge in a folder of its own, with the stand-in for a CLI."""
     fake = tmp_path / "fake_claude.py"
     fake.write_text(FAKE_CLAUDE)

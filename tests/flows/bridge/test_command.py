@@ -16,7 +16,7 @@ import httpx
 import pytest
 
 from tests.flows.bridge.server import TOKEN, ask, text_of
-from tests.unit.backends.processes import WAIT_SECONDS, announced, ended
+from tests.unit.backends.processes import WAIT_SECONDS, announced, ended, is_alive
 
 HERMES = (sys.executable, "-m", "hermes_cli.main")
 
@@ -105,3 +105,15 @@ async def test_it_takes_a_chat_with_it_that_nobody_ends(workspace: Path) -> None
         await asyncio.wait_for(process.wait(), WAIT_SECONDS)
         await ended(pids)
         await asyncio.gather(asking, return_exceptions=True)
+
+
+async def test_what_a_killed_bridge_left_running_ends_with_the_next_start(workspace: Path) -> None:
+    async with running() as (process, client):
+        begun = await client.post("/execute", json={"prompt": "apart"})
+        assert begun.status_code == 202
+        pids = await announced(workspace / "pids")
+        process.kill()
+        await asyncio.wait_for(process.wait(), WAIT_SECONDS)
+    assert all(is_alive(pid) for pid in pids)
+    async with running():
+        await ended(pids)

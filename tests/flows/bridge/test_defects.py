@@ -131,13 +131,10 @@ async def test_and_an_empty_token_lets_nobody_in(
         assert (await client.send(request)).status_code == 401
 
 
-async def test_and_nothing_is_left_in_the_folder_for_passing_things(
-    client: httpx.AsyncClient, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+async def test_and_nothing_is_left_of_runs_that_are_over(
+    client: httpx.AsyncClient, home: Path
 ) -> None:
-    scratch = tmp_path / "scratch"
-    scratch.mkdir()
-    monkeypatch.setattr("tempfile.tempdir", str(scratch))
     assert text_of(await ask(client, "hello"))
     assert (await ask(client, "exit")).status_code == 503
     await idle(client)
-    assert list(scratch.iterdir()) == []
+    assert [path for path in (home / "bridge").rglob("*") if path.name.startswith("job_")] == []

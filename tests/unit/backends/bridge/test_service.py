@@ -57,6 +57,7 @@ def environ(tmp_path: Path) -> dict[str, str]:
     return {
         "PATH": os.environ["PATH"],
         "API_BEARER_TOKEN": "open-sesame",
+        "HERMES_HOME": str(tmp_path / "hermes-home"),
         "WORKSPACE_DIR": str(tmp_path / "work" / "space"),
         "CLAUDE_COMMAND": f"{shlex.quote(sys.executable)} -c {shlex.quote(script)}",
         "CLAUDE_PRINTED": json.dumps({"type": "result", "result": "Hello."}),
@@ -134,6 +135,12 @@ async def test_a_workspace_that_cannot_be_is_named(environ: dict[str, str], tmp_
     (tmp_path / "file").write_text("")
     seams = seams_with(environ | {"WORKSPACE_DIR": str(tmp_path / "file")})
     assert "WORKSPACE_DIR" in await detail_of_failure(seams)
+
+
+async def test_a_home_that_cannot_be_is_named(environ: dict[str, str], tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("")
+    seams = seams_with(environ | {"HERMES_HOME": str(tmp_path / "file")})
+    assert "HERMES_HOME" in await detail_of_failure(seams)
 
 
 async def test_a_stale_workspace_is_told_to_caller_and_log(
