@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Mapping
-from dataclasses import asdict, replace
+from dataclasses import asdict
 from functools import cached_property, partial
 from typing import Any
 
@@ -26,7 +26,6 @@ from hermes.contract.callbacks import Callbacks, fire
 from hermes.contract.hosted_models import model_behind
 from hermes.contract.results import result_to_dict
 from hermes.core.budgets import Budget
-from hermes.core.cli_agents import Profile
 from hermes.core.errors import SettingsError
 from hermes.core.events import Event
 from hermes.core.prices import Price, price_by_rule
@@ -101,8 +100,6 @@ class CliRoom:
         hosted = None if parameters is None else self.model_behind(parameters.alias)
         if parameters is None or hosted is None:
             return create_own(parameters=parameters, **keywords)
-        if parameters.is_plain:
-            hosted = replace(hosted, profile=Profile.CHAT)
         store = sessions() if parameters.persist else None
         return self.agent(hosted, equipment, parameters=parameters, session_db=store, **keywords)
 

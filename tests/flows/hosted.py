@@ -39,6 +39,14 @@ async def hosting(
     return await flow([], home=folder / "home", cli=settings)
 
 
+def script(folder: Path, name: str, body: str) -> tuple[str, ...]:
+    """The command of a CLI that is a few lines of Python."""
+    program = folder / name
+    program.write_text(f"#!{sys.executable}\n{body}\n")
+    program.chmod(0o755)
+    return (str(program),)
+
+
 async def chat(served: Flow, said: str, **body: Any) -> tuple[int, Any]:
     messages = [{"role": "user", "content": said}]
     wanted = {"model": MODEL, "messages": messages, **body}

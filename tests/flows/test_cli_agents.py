@@ -10,9 +10,17 @@ from typing import Any
 import pytest
 
 from hermes.core.cli_agents import Profile
-from hermes.settings.cli_settings import CliClocks
+from hermes.settings.cli_settings import CliClocks, DeclaredCli
 from tests.flows.conftest import StartFlow, eventually
-from tests.flows.hosted import EDIT, MODEL, chat, hosting, nothing_is_left, processes_of_jobs
+from tests.flows.hosted import (
+    EDIT,
+    MODEL,
+    chat,
+    hosting,
+    nothing_is_left,
+    processes_of_jobs,
+    script,
+)
 from tests.flows.run_client import RUNS, begin, ended, events, in_state, kinds, read, until
 
 PIXEL = base64.b64decode(
@@ -396,6 +404,60 @@ class TestCapacity:
             ),
             within=10,
         )
+
+
+class TestAnyOtherCli:
+    """`driver: command`."""
+
+    async def test_its_lines_add_up_to_the_answer(self, flow: StartFlow, tmp_path: Path) -> None:
+        teller = script(
+            tmp_path,
+            "teller",
+            "import json, sys\n"
+            "said = sys.stdin.read()\n"
+            "for word in ('You said: ', said):\n"
+            "    print(json.dumps({'message': {'text': word}}), flush=True)\n"
+            "print(json.dumps({'tokens': {'in': 7, 'out': 3}, 'cost': 0.5}))",
+        )
+        declared = DeclaredCli(
+            output="jsonl",
+            text_field="message.text",
+            input_tokens_field="tokens.in",
+            output_tokens_field="tokens.out",
+            cost_field="cost",
+        )
+        served = await hosting(
+            flow, tmp_path, name="teller", driver="command", command=teller, declared=declared
+        )
+        status, answer = await chat(served, "--version", model="teller")
+
+        assert (status, text_of(answer)) == (200, "You said: --version")
+        assert answer["usage"]["total_tokens"] == 10
+        assert answer["usage"]["cost_usd"] == 0.5
+
+    async def test_what_it_prints_is_the_answer(self, flow: StartFlow, tmp_path: Path) -> None:
+        echo = script(tmp_path, "echo-it", "import sys; print(sys.argv[-1])")
+        served = await hosting(
+            flow,
+            tmp_path,
+            name="plain",
+            driver="command",
+            command=echo,
+            declared=DeclaredCli(prompt_by="argument"),
+        )
+        _, answer = await chat(served, "Hello", model="plain")
+
+        assert text_of(answer).strip() == "Hello"
+
+    async def test_one_that_exits_with_an_error_has_not_answered(
+        self, flow: StartFlow, tmp_path: Path
+    ) -> None:
+        broken = script(tmp_path, "broken", "import sys; print('half'); sys.exit('no luck')")
+        served = await hosting(flow, tmp_path, name="broken", driver="command", command=broken)
+        status, answer = await chat(served, "Hello", model="broken")
+
+        assert (status, answer["error"]["code"]) == (502, "cli_failed")
+        assert "no luck" in answer["error"]["message"]
 
 
 class TestFailures:

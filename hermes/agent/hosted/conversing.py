@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
 from hermes.agent.hosted.narrating import called_in
@@ -15,7 +16,7 @@ from hermes.backends.hosting.asking import unusable
 from hermes.backends.hosting.parking import Parked
 from hermes.backends.saying import ToolAnswered, ToolCalled
 from hermes.core import messages
-from hermes.core.cli_agents import Examined
+from hermes.core.cli_agents import Examined, Profile
 from hermes.core.errors import Interrupted
 from hermes.core.messages import Content, Message, tool_calls_of
 from hermes.core.turn import Failure, Outcome, Resumption, TurnResult
@@ -41,6 +42,8 @@ def converse(
     if isinstance(driver, Examined):
         ending = unusable(seams.model.agent.name, driver)
         return _refused(history, ending.error, failure_of(ending))
+    if seams.parameters.is_plain and Profile.CHAT in driver.features.profiles:
+        seams = replace(seams, model=replace(seams.model, profile=Profile.CHAT))
     before = [*history, *(() if resumption is None else resumption.messages)]
     used = NO_USAGE if resumption is None else resumption.usage
     turn = HostedTurn(seams, driver.features, before, used, on_job)
