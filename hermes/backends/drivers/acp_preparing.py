@@ -106,7 +106,8 @@ def qwen(setup: Setup, places: Places, endpoint: Endpoint | None) -> Preparation
     }
     # To it a folder that nobody has heard of is trusted.
     trust = places.home / ".qwen" / "trustedFolders.json"
-    distrusted = {str(place): "DO_NOT_TRUST" for place in (places.workspace, places.scratch)}
+    folders = (places.workspace, places.workspace.resolve(), places.scratch)
+    distrusted = {str(folder): "DO_NOT_TRUST" for folder in folders}
     environment = {"QWEN_CODE_TRUSTED_FOLDERS_PATH": str(trust)}
     arguments = ("-m", setup.model) if setup.model else ()
     if endpoint:

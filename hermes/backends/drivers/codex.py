@@ -66,7 +66,7 @@ class CodexDriver:
             environment[codex_settings.KEY_VARIABLE] = endpoint.key
         # Whatever an earlier job in this home left there, nothing but ours is read.
         settings = codex_home / "config.toml"
-        flags = codex_settings.flags(setup, endpoint, self._program)
+        flags = codex_settings.flags(setup, places.workspace, endpoint, self._program)
         if not self._one_shot:
             argv = (*self._installed.command, "app-server", *flags)
             return Plan(argv=argv, environment=environment, files={settings: b""})

@@ -144,6 +144,8 @@ class ExecPeer:
 
     def _stumble(self, message: str) -> Sequence[Event]:
         if not message.startswith(_RETRY):
-            return []  # `turn.failed` tells it again
+            # Mostly told again as `turn.failed`, which then counts.
+            self._failure = codex_failures.ending_of({"message": message})
+            return []
         self._messages.begin_again()
         return [Told("cli_retry", message)]

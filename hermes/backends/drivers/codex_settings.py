@@ -59,9 +59,15 @@ WORDS_ONLY: Mapping[str, Value] = {
 to read or write, and `request_user_input`, which is refused without a terminal."""
 
 
-def flags(setup: Setup, endpoint: Endpoint | None, program: Path) -> tuple[str, ...]:
+def flags(
+    setup: Setup, workspace: Path, endpoint: Endpoint | None, program: Path
+) -> tuple[str, ...]:
     """The overrides for one job, as arguments."""
     values = overrides(setup, endpoint, program)
+    # Codex trusts a folder in which it was told what it may do, and obeys what lies there; it
+    # may know the folder by either name.
+    names = {str(workspace), str(workspace.resolve())}
+    values["projects"] = {name: {"trust_level": "untrusted"} for name in sorted(names)}
     return tuple(part for name in values for part in ("-c", f"{name}={inline(values[name])}"))
 
 

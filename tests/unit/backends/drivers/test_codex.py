@@ -120,6 +120,18 @@ def test_in_every_profile_commands_get_no_keys_and_no_hook_runs(profile: Profile
     assert not any(settings["features"][name] for name in ("hooks", "plugins", "apps"))
 
 
+@pytest.mark.parametrize("profile", Profile)
+def test_the_workspace_is_trusted_under_no_name(profile: Profile, tmp_path: Path) -> None:
+    (folder := tmp_path.resolve() / "folder").mkdir()
+    (link := tmp_path.resolve() / "link").symlink_to(folder)
+    places = Places(home=Path("/h"), workspace=link, scratch=Path("/s"))
+    setup = Setup(job_id="j", profile=profile)
+    for one_shot in (False, True):
+        plan = CodexDriver(INSTALLED, one_shot=one_shot).plan(setup, places, None, ASK)
+        untrusted = {"trust_level": "untrusted"}
+        assert settings_of(plan)["projects"] == {str(folder): untrusted, str(link): untrusted}
+
+
 def test_a_version_that_is_not_known_to_confine_is_only_offered_in_full() -> None:
     old = CodexDriver(Installed(command=(PROGRAM,), version=(0, 99, 0)))
     assert old.features.profiles == {Profile.FULL}

@@ -131,6 +131,12 @@ def test_a_failed_turn_is_told_in_codexs_words() -> None:
     assert (ending.kind, ending.error, ending.code) == (EndKind.FAILED, message, "authentication")
 
 
+def test_an_error_before_the_turn_is_the_reason_of_the_end() -> None:
+    peer = new()
+    heard(peer, {"type": "error", "message": "the model is not supported"})
+    assert peer.finish(Exit(code=1)).error == "the model is not supported"
+
+
 def test_a_result_does_not_outweigh_the_exit_code() -> None:
     peer = new()
     heard(peer, item("completed", "agent_message", text="hi"), completed())
