@@ -42,7 +42,8 @@ _ROOT = (
 )
 _UNPROMISED = (
     "'{name}', as it is installed, cannot be kept to the profile '{wanted}', but to: {kept}. Ask "
-    "for one of those ({name}@…), or update the CLI."
+    "for a lower one of those ({name}@…); the operator can choose one with "
+    "cli.agents.{name}.profile, or update the CLI."
 )
 
 
