@@ -35,6 +35,8 @@ ALWAYS: Mapping[str, Value] = {
     "features.tool_suggest": False,
     # Sub-agents have threads of their own, which the totals of ours leave out.
     "features.multi_agent": False,
+    # Without it a provider that is not there is waited for without end.
+    "features.unbounded_connection_retries": False,
 }
 
 WITHIN_THE_WORKSPACE: Mapping[str, Value] = {
@@ -103,7 +105,7 @@ def _sandbox(profile: Profile, program: Path) -> dict[str, Value]:
 def _files(profile: Profile, program: Path) -> Mapping[str, Value]:
     match profile:
         case Profile.CHAT:
-            return {}
+            return {":root": "deny"}
         case Profile.READ_ONLY:
             return {**_programs(program), ":project_roots": {".": "read"}}
         case Profile.EDIT | Profile.FULL:

@@ -80,7 +80,7 @@ def test_the_system_prompt_goes_by_file() -> None:
 
 def test_chat_sees_no_file_and_has_no_tool() -> None:
     settings = of_profile(Profile.CHAT, can_ask=True)
-    assert settings["permissions"]["hermes"]["filesystem"] == {}
+    assert settings["permissions"]["hermes"]["filesystem"] == {":root": "deny"}
     switched_off = ("shell_tool", "unified_exec", "view_image", "image_generation")
     assert not any(settings["features"][name] for name in switched_off)
     assert settings["project_doc_max_bytes"] == 0
@@ -110,6 +110,11 @@ def test_full_has_no_sandbox_and_never_asks() -> None:
     assert settings["sandbox_mode"] == "danger-full-access"
     assert settings["approval_policy"] == "never"
     assert "permissions" not in settings
+
+
+@pytest.mark.parametrize("profile", Profile)
+def test_a_provider_that_is_not_there_is_given_up(profile: Profile) -> None:
+    assert of_profile(profile)["features"]["unbounded_connection_retries"] is False
 
 
 @pytest.mark.parametrize("profile", Profile)
