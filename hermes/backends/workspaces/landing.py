@@ -54,6 +54,12 @@ class _Landing:
     commit: str | None = None
     tree: str = ""
     remarks: list[str] = field(default_factory=list)
+    is_complete: bool = True
+
+    def leave_out(self, remark: str) -> None:
+        """Something will not be on the branch."""
+        self.remarks.append(remark)
+        self.is_complete = False
 
     @property
     def reference(self) -> str:
@@ -67,6 +73,7 @@ class _Landing:
             commit=self.commit,
             trouble=failure.trouble if failure else None,
             detail="; ".join([*words, *self.remarks]),
+            is_complete=self.is_complete,
         )
 
 
@@ -112,7 +119,7 @@ async def _collect(work: _Landing) -> _State:
     if head is not None and await _goes_on_from(work.source, base, head):
         work.parent = head
     elif head is not None:
-        work.remarks.append("the agent's own commits do not go on from its start and were left out")
+        work.leave_out("the agent's own commits do not go on from its start and were left out")
     return _State.STAGE
 
 
@@ -122,7 +129,7 @@ async def _agents_head(work: _Landing) -> str | None:
         return await inside.commit_at("HEAD")
     if not _is_real_folder(work.copy.git_folder):
         # Whatever it leads to is not the copy that was made.
-        work.remarks.append("the copy's own repository is gone")
+        work.leave_out("the copy's own repository is gone")
         return None
     passing = f"refs/hermes/{work.done.job_id}"
     fetched = await work.source.call(
@@ -132,7 +139,7 @@ async def _agents_head(work: _Landing) -> str | None:
     )
     if fetched.returncode != 0:
         if work.workspace.base is not None:
-            work.remarks.append(f"the agent's own commits were left out: {fetched.stderr.strip()}")
+            work.leave_out(f"the agent's own commits were left out: {fetched.stderr.strip()}")
         return None
     head = await work.source.commit_at(passing)
     await work.source.do("update-ref", "-d", passing)
@@ -148,15 +155,15 @@ async def _goes_on_from(source: Repository, base: str | None, head: str) -> bool
 async def _stage(work: _Landing) -> _State:
     """Make a tree of the files as they are, however the agent left its own git."""
     work.remarks += unfinished_business(work.copy.git_folder)
-    apart = await asyncio.to_thread(inner_repositories, work.workspace.path)
-    if apart:
+    inner = await asyncio.to_thread(inner_repositories, work.workspace.path)
+    made = sorted(each.path for each in inner if not each.is_submodule)
+    if made:
         # Git would note where they stand and throw their files away.
-        names = ", ".join(sorted(apart))
-        work.remarks.append(f"left out, as they are repositories of their own: {names}")
+        work.leave_out(f"left out, as they are repositories of their own: {', '.join(made)}")
     if work.parent is not None:
         # What the index knows of files that are the same in both is kept, and they stay unread.
         await work.snapshot.do("read-tree", "--reset", work.parent)
-    wanted = "\0".join([".", *(f":(exclude,literal){name}" for name in apart)])
+    wanted = "\0".join([".", *(f":(exclude,literal){each.path}" for each in inner)])
     await work.snapshot.do(
         *("add", "--all", "--pathspec-from-file=-", "--pathspec-file-nul"),
         stdin=wanted.encode(errors="surrogateescape"),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from pathlib import Path
+from typing import NamedTuple
 
 _UNFINISHED = {
     "MERGE_HEAD": "a merge",
@@ -20,13 +21,22 @@ def unfinished_business(git_folder: Path) -> list[str]:
     return [f"{what} was left unfinished: look for conflict markers" for what in begun]
 
 
-def inner_repositories(folder: Path) -> list[str]:
-    """Folders below `folder` that have a repository of their own, relative to it."""
+class Inner(NamedTuple):
+    """A folder inside a copy that has a repository of its own."""
+
+    path: str
+    """Relative to the copy."""
+    is_submodule: bool
+    """Whether git keeps that repository elsewhere; then it was fetched and not made here."""
+
+
+def inner_repositories(folder: Path) -> list[Inner]:
+    """Those directly below `folder`, not those inside of others."""
     found = []
     for path, folders, files in os.walk(folder):
         if path == str(folder):
             folders[:] = [name for name in folders if name != ".git"]
         elif ".git" in folders or ".git" in files:
-            found.append(os.path.relpath(path, folder))
+            found.append(Inner(os.path.relpath(path, folder), is_submodule=".git" in files))
             folders.clear()
     return found

@@ -100,4 +100,7 @@ class WorkspaceReport:
     """Why it got no further than that."""
     detail: str = ""
     """The same in words, git's own where it gave some; and what else a person should know."""
+    is_complete: bool = True
+    """Whether all of it is there; otherwise the rest is in `kept_at`."""
     kept_at: Path | None = None
+    """Where the files of the job were moved to."""

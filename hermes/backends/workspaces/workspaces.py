@@ -81,9 +81,16 @@ class Workspaces:
         try:
             report = await land(workspace, work, self._environ, self._times)
         except GitFailed as failure:
-            report = await self._set_aside(workspace, failure)
+            report = WorkspaceReport(
+                status=WorkStatus.SET_ASIDE,
+                trouble=failure.trouble,
+                detail=failure.detail,
+                is_complete=False,
+            )
+        if not report.is_complete:
+            report = await self._set_aside(workspace, report)
         shown = environment.redact(report.detail, self._environ)
-        if report.trouble is not None:
+        if shown:
             logger.warning("The work of job %s is %s: %s", work.job_id, report.status.value, shown)
         return replace(report, detail=shown)
 
@@ -169,20 +176,19 @@ class Workspaces:
     def _problem(self, report: SyncReport) -> WorkspaceProblem:
         return WorkspaceProblem(report.status, environment.redact(report.detail, self._environ))
 
-    async def _set_aside(self, workspace: Workspace, failure: GitFailed) -> WorkspaceReport:
+    async def _set_aside(self, workspace: Workspace, report: WorkspaceReport) -> WorkspaceReport:
+        """Its folder will be cleared away: move what is in it to where nobody does that."""
         try:
             kept_at = await asyncio.to_thread(
                 set_aside, workspace.path, self._kept, workspace.job_id
             )
         except OSError as error:
-            detail = f"{failure.detail}; its files could not be moved away: {error}"
-            return WorkspaceReport(status=WorkStatus.LOST, trouble=failure.trouble, detail=detail)
-        return WorkspaceReport(
-            status=WorkStatus.SET_ASIDE,
-            trouble=failure.trouble,
-            detail=f"{failure.detail}; the files are in {kept_at}",
-            kept_at=kept_at,
-        )
+            detail = f"{report.detail}; its files could not be moved away: {error}"
+            is_nowhere = report.status is WorkStatus.SET_ASIDE
+            status = WorkStatus.LOST if is_nowhere else report.status
+            return replace(report, status=status, detail=detail)
+        detail = f"{report.detail}; the files are in {kept_at}"
+        return replace(report, detail=detail, kept_at=kept_at)
 
     async def _clear(self, workspace: Workspace) -> None:
         await asyncio.to_thread(_remove, workspace.path)

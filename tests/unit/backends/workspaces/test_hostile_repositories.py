@@ -115,8 +115,34 @@ async def test_a_repository_inside_the_copy_is_left_out_and_runs_nothing(
     (workspace.path / "new").write_text("file")
     report = await jobs.conclude(workspace)
     assert "vendored" in report.detail
+    assert not report.is_complete
+    assert report.kept_at is not None
+    assert (report.kept_at / "vendored" / "file").read_text() == "TEXT"
     assert jobs.source_says("ls-tree", "--name-only", BRANCH) == "new\nstory"
     assert not ran.exists()
+
+
+async def test_a_submodule_that_the_agent_fetched_is_left_as_it_is_noted(
+    jobs: Jobs, ran: Path, tmp_path: Path
+) -> None:
+    world = jobs.world
+    local = ("-c", "protocol.file.allow=always")
+    run_git(world.colleague, *local, "submodule", "add", "-q", str(world.upstream), "part")
+    run_git(world.colleague, "commit", "-q", "-m", "a submodule")
+    run_git(world.colleague, "push", "-q")
+    workspace = await jobs.prepare()
+    run_git(workspace.path, *local, "submodule", "update", "--init", "-q")
+    set_traps(workspace.path / "part", ran)
+    (workspace.path / "part" / ".gitattributes").write_text("* filter=trap\n")
+    (workspace.path / "part" / "story").write_text("changed")
+    ran.unlink(missing_ok=True)
+    (workspace.path / "new").write_text("file")
+    report = await jobs.conclude(workspace)
+    assert report.status is WorkStatus.PUSHED
+    assert report.is_complete
+    assert not ran.exists()
+    noted = run_git(world.colleague, "rev-parse", "HEAD:part")
+    assert jobs.source_says("rev-parse", f"{BRANCH}:part") == noted
 
 
 async def test_a_submodule_with_a_program_for_an_address_is_not_fetched(

@@ -134,6 +134,8 @@ async def test_history_that_the_agent_rewrote_is_left_out_but_not_its_files(jobs
     commit(workspace.path, "story", "from nowhere")
     report = await jobs.conclude(workspace)
     assert "do not go on from its start" in report.detail
+    assert report.kept_at is not None
+    assert str(report.kept_at) in report.detail
     assert jobs.source_says("rev-parse", f"{BRANCH}^") == workspace.base
     assert jobs.source_says("show", f"{BRANCH}:story") == "from nowhere"
 
@@ -334,6 +336,27 @@ async def test_work_that_cannot_land_is_set_aside_with_its_files(jobs: Jobs) -> 
     assert str(report.kept_at) in report.detail
     assert (report.kept_at / "new").read_text() == "precious"
     assert jobs.source_says("worktree", "list").count("\n") == 0
+
+
+async def test_work_that_can_be_put_nowhere_is_said_to_be_lost(jobs: Jobs) -> None:
+    workspace = await jobs.prepare()
+    (workspace.path / "new").write_text("precious")
+    jobs.source_says("branch", "agent")
+    (jobs.folder / "kept").write_text("no folder")
+    report = await jobs.conclude(workspace)
+    assert (report.status, report.kept_at) == (WorkStatus.LOST, None)
+    assert "could not be moved away" in report.detail
+
+
+async def test_work_set_aside_twice_for_one_job_is_there_twice(jobs: Jobs) -> None:
+    jobs.source_says("branch", "agent")
+    kept = []
+    for _ in range(2):
+        workspace = await jobs.prepare()
+        (workspace.path / "new").write_text("precious")
+        kept.append((await jobs.conclude(workspace)).kept_at)
+        await jobs.workspaces.release(workspace)
+    assert kept == [jobs.folder / "kept" / JOB, jobs.folder / "kept" / f"{JOB}-2"]
 
 
 async def test_a_branch_that_somebody_else_filled_is_not_overwritten(jobs: Jobs) -> None:
