@@ -119,6 +119,7 @@ PRESETS = (
         profiles=frozenset({Profile.CHAT, Profile.READ_ONLY, Profile.FULL}),
         prepare=acp_preparing.qwen,
     ),
+    # Not tried: what stands here is from its documentation.
     Preset(
         kind=_kind(
             "goose",

@@ -31,7 +31,7 @@ KIND = Kind(
     provider_dialect="responses",
 )
 
-CONFINES = (0, 166)
+_CONFINES = (0, 166)
 """The first version known to keep commands within the workspace, for reading too."""
 
 
@@ -79,7 +79,7 @@ class CodexDriver:
         return ExecPeer(setup) if self._one_shot else AppServerPeer(setup, places)
 
     def _profiles(self) -> frozenset[Profile]:
-        is_confining = not self._installed.version or self._installed.version >= CONFINES
+        is_confining = not self._installed.version or self._installed.version >= _CONFINES
         return frozenset(Profile) if is_confining else frozenset({Profile.FULL})
 
 
@@ -111,7 +111,7 @@ def _exec_arguments(
     setup: Setup, flags: tuple[str, ...], attached: Mapping[Path, bytes]
 ) -> tuple[str, ...]:
     session = setup.session
-    is_resumed = session is not None and session.is_resumed
+    resumed = session.id if session is not None and session.is_resumed else None
     files = [
         part
         for path in attached
@@ -119,7 +119,7 @@ def _exec_arguments(
     ]
     return (
         "exec",
-        *(("resume",) if is_resumed else ()),
+        *(("resume",) if resumed else ()),
         *files,
         *flags,
         "--json",
@@ -127,6 +127,6 @@ def _exec_arguments(
         "--ignore-rules",
         *(("--ephemeral",) if session is None else ()),
         "--",
-        *((session.id or "",) if session is not None and is_resumed else ()),
+        *((resumed,) if resumed else ()),
         "-",
     )

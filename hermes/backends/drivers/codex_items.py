@@ -40,10 +40,15 @@ def kind_of(item: Json) -> str:
 
 def without_home(item: Json, workspace: str) -> Json:
     """Without its folder where that is the job's own: it says nothing, and when the same call is
-    made again by another job it is another one."""
-    if text(item, "cwd") != workspace:
-        return item
-    return {name: value for name, value in item.items() if name != "cwd"}
+    made again by another job it is another one. Files are named by their place in it."""
+    told = {name: value for name, value in item.items() if (name, value) != ("cwd", workspace)}
+    if "changes" in told:
+        within = f"{workspace}/"
+        told["changes"] = [
+            {**change, "path": text(change, "path").removeprefix(within)}
+            for change in items(item, "changes")
+        ]
+    return told
 
 
 def is_tool(item: Json) -> bool:

@@ -77,7 +77,7 @@ class AppServerPeer:
         if self._turn.thread_id is None:
             self._question = question
             return []
-        if question.system_prompt and question.system_prompt != self._instructions:
+        if self._lacks_instructions(question):
             return self._open_another(question)
         params: dict[str, Any] = {"threadId": self._turn.thread_id, "input": _input(question)}
         if self._setup.answer_schema is not None:
@@ -161,6 +161,15 @@ class AppServerPeer:
         if self._instructions:
             params["developerInstructions"] = self._instructions
         return self._connection.call("thread/start", {**params, "ephemeral": session is None})
+
+    def _lacks_instructions(self, question: Question) -> bool:
+        """Whether the thread was opened before anybody said what the agent is.
+
+        A thread that goes on keeps what it was told first.
+        """
+        session, wanted = self._setup.session, question.system_prompt
+        is_resumed = session is not None and session.is_resumed
+        return bool(wanted) and wanted != self._instructions and not is_resumed
 
     def _open_another(self, question: Question) -> Sequence[Step]:
         """Nothing was said in the thread that is open, and only a new one can be told more."""

@@ -1,7 +1,7 @@
 """What Codex is told about itself for one job: sandbox, tools, provider. Pure.
 
-All of it are overrides by `-c`, which win over every settings file. What an untrusted checkout
-brings in `.codex` is not read by Codex itself.
+It is told by `-c`, which wins over every settings file. What a checkout brings in `.codex` is not
+read as long as nobody trusts the folder.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ _PROVIDER = "hermes"
 _MINIMAL = ":minimal"
 """What any program needs to run: /usr, /etc and the like, and no home."""
 
-ALWAYS: Mapping[str, Value] = {
+_ALWAYS: Mapping[str, Value] = {
     "analytics.enabled": False,
     "check_for_update_on_startup": False,
     "cli_auth_credentials_store": "file",
@@ -39,13 +39,13 @@ ALWAYS: Mapping[str, Value] = {
     "features.unbounded_connection_retries": False,
 }
 
-WITHIN_THE_WORKSPACE: Mapping[str, Value] = {
+_WITHIN_THE_WORKSPACE: Mapping[str, Value] = {
     "web_search": "disabled",
     "features.image_generation": False,
 }
 """Below `full`: nothing that reaches beyond the workspace."""
 
-WORDS_ONLY: Mapping[str, Value] = {
+_WORDS_ONLY: Mapping[str, Value] = {
     "features.shell_tool": False,
     "features.unified_exec": False,
     "features.view_image": False,
@@ -74,12 +74,12 @@ def flags(
 
 
 def overrides(setup: Setup, endpoint: Endpoint | None, program: Path) -> dict[str, Value]:
-    values: dict[str, Value] = {**ALWAYS, **_sandbox(setup.profile, program)}
+    values: dict[str, Value] = {**_ALWAYS, **_sandbox(setup.profile, program)}
     values["approval_policy"] = "on-request" if may_ask(setup) else "never"
     if setup.profile is not Profile.FULL:
-        values |= WITHIN_THE_WORKSPACE
+        values |= _WITHIN_THE_WORKSPACE
     if setup.profile is Profile.CHAT:
-        values |= WORDS_ONLY
+        values |= _WORDS_ONLY
     if setup.model:
         values["model"] = setup.model
     if setup.reasoning_effort:

@@ -277,14 +277,14 @@ def test_the_decision_answers_the_question_once(*, is_allowed: bool, decision: s
 def test_a_change_of_files_is_shown_with_every_path() -> None:
     changes = [
         {"path": "/w/a", "kind": {"type": "delete"}, "diff": "old"},
-        {"path": "/w/b", "kind": {"type": "add"}},
+        {"path": "/elsewhere/b", "kind": {"type": "add"}},
     ]
     peer = asked(EDIT)
     item = {"type": "fileChange", "id": "call_1", "changes": changes, "status": "inProgress"}
     heard(peer, lines.notice("item/started", item=item))
     (question,) = peer.read(request("fileChange", reason=None))
     assert isinstance(question, PermissionAsked)
-    assert (question.tool, question.shown) == ("file_change", "delete /w/a\nold\nadd /w/b")
+    assert (question.tool, question.shown) == ("file_change", "delete a\nold\nadd /elsewhere/b")
 
 
 @pytest.mark.parametrize(
