@@ -53,6 +53,7 @@ async def shared_stage(
     agents = {
         "claude": claude(),
         "codex": codex(profile="read-only"),
+        "reader": claude(profile="read-only"),
         "editor": claude(profile="edit"),
         "coder": codex(profile="edit"),
         "impatient": claude(idle_seconds=2),

@@ -55,6 +55,28 @@ async def test_the_environment_of_a_tool_holds_no_secret_that_outlives_the_job(
             assert answer.status == 401
 
 
+@both
+async def test_no_secret_is_kept_anywhere(stage: Stage, model: str) -> None:
+    word = unique("kept")
+    stage.on(word, Text("Remembered."))
+    status, session = await stage.served.answer("POST", "/api/sessions", json={})
+    assert status in (200, 201), session
+    headers = {"X-Hermes-Session-Id": session["session"]["id"]}
+    assert await stage.say(model, word, extra_headers=headers) == "Remembered."
+
+    holding = [
+        path
+        for path in (*stage.home.rglob("*"), stage.served.log)
+        if path.is_file() and path.name != "config.yaml" and _holds_secret(path)
+    ]
+    assert holding == []
+
+
+def _holds_secret(path: Path) -> bool:
+    held = path.read_bytes()
+    return any(secret in held for secret in (PROVIDER_KEY.encode(), KEY.encode(), b"hgw-job-"))
+
+
 def _hostile(folder: Path, traces: Path) -> None:
     """A repository that wants to run things as soon as an agent works in it."""
     folder.mkdir()
