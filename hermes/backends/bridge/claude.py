@@ -11,7 +11,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from hermes.backends.drivers.claude_peer import OneShotPeer
-from hermes.backends.drivers.foreign_json import object_of
+from hermes.backends.drivers.foreign_json import Json, object_of
 from hermes.backends.jobs import CliSession, Question, Setup
 from hermes.backends.saying import CloseInput, Ending, EndKind, Event, Exit, Step
 
@@ -31,6 +31,10 @@ GUARDS = (
 """Given to every run unless the operator's command says something about them."""
 
 
+_OUTPUT = ("-p", "--output-format", "stream-json", "--verbose", "--include-partial-messages")
+"""In pieces, also if nobody reads along: only they tell what a run has used that was stopped."""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Errand:
     """What the CLI is to do."""
@@ -42,8 +46,6 @@ class Errand:
     """One of the CLI's own agents; None: the usual one."""
     max_budget_usd: float
     timeout_seconds: float
-    wants_pieces: bool = False
-    """Whether the answer is wanted while it is written."""
 
     @property
     def text(self) -> str:
@@ -59,18 +61,16 @@ def arguments(command: tuple[str, ...], errand: Errand) -> tuple[str, ...]:
     """The command line; the prompt comes last, after which nothing is taken for a flag."""
     budget = ("--max-budget-usd", f"{errand.max_budget_usd:g}")
     guards = [word for guard in (*GUARDS, budget) if guard[0] not in command for word in guard]
-    output = ["-p", "--output-format", "stream-json", "--verbose"]
-    pieces = ["--include-partial-messages"] if errand.wants_pieces else []
     agent = ["--agent", errand.agent] if errand.agent else []
     prompt = ["--", errand.text] if errand.fits_an_argument else []
-    return (*command, *guards, *output, *pieces, *agent, "--model", errand.model, *prompt)
+    return (*command, *guards, *_OUTPUT, *agent, "--model", errand.model, *prompt)
 
 
 class BridgePeer(OneShotPeer):
     """Our side of the talk with one process."""
 
     def __init__(self, job_id: str, errand: Errand, hear_line: Callable[[bytes], None]) -> None:
-        """`hear_line` is told every line as it is."""
+        """`hear_line` is told the lines as they are, but for pieces of messages."""
         # The CLI keeps the conversation, in the operator's home: its id is worth telling.
         super().__init__(Setup(job_id=job_id, session=CliSession()))
         self._errand = errand
@@ -83,9 +83,13 @@ class BridgePeer(OneShotPeer):
         return (CloseInput(),) if self._errand.fits_an_argument else super().ask(question)
 
     def read(self, line: bytes) -> Sequence[Event | Step]:
-        self._hear_line(line)
-        if self._plain is not None:
-            self._plain = None if _is_of_the_cli(line) else [*self._plain, line]
+        value = object_of(line)
+        if value is None or value.get("type") != "stream_event":
+            self._hear_line(line)
+        if _is_of_the_cli(line, value):
+            self._plain = None
+        elif self._plain is not None:
+            self._plain.append(line)
         return super().read(line)
 
     def finish(self, exit_: Exit) -> Ending:
@@ -97,9 +101,8 @@ class BridgePeer(OneShotPeer):
         return ending
 
 
-def _is_of_the_cli(line: bytes) -> bool:
+def _is_of_the_cli(line: bytes, value: Json | None) -> bool:
     """Whether it is an object with a type, or the beginning of one."""
-    value = object_of(line)
     if value is None:
         return line.lstrip().startswith(b"{")
     return isinstance(value.get("type"), str)

@@ -186,5 +186,4 @@ def _errand(request: ChatRequest, settings: BridgeSettings) -> Errand:
         prompt=request.prompt,
         max_budget_usd=settings.max_budget_usd,
         timeout_seconds=settings.timeout_seconds,
-        wants_pieces=request.wants_stream,
     )

@@ -15,7 +15,7 @@ from hermes.backends.jobs import Question
 from hermes.backends.saying import CloseInput, Ending, EndKind, Exit, StopReason, Write
 
 GUARDS = ("--setting-sources", "user", "--strict-mcp-config", "--max-budget-usd", "2.5")
-OUTPUT = ("-p", "--output-format", "stream-json", "--verbose")
+OUTPUT = ("-p", "--output-format", "stream-json", "--verbose", "--include-partial-messages")
 HI = Errand(model="haiku", prompt="hi", max_budget_usd=2.5, timeout_seconds=9)
 
 INIT = {"type": "system", "subtype": "init", "session_id": "s-1", "tools": []}
@@ -54,10 +54,9 @@ def test_the_operators_word_about_a_guard_counts() -> None:
     )
 
 
-def test_an_agent_and_pieces_are_asked_for_where_they_are_wanted() -> None:
-    words = arguments(("claude",), replace(HI, agent="triage", wants_pieces=True))
+def test_an_agent_is_asked_for_where_one_is_wanted() -> None:
+    words = arguments(("claude",), replace(HI, agent="triage"))
     assert words[words.index("--agent") + 1] == "triage"
-    assert "--include-partial-messages" in words
     assert "--agent" not in arguments(("claude",), HI)
 
 
@@ -85,10 +84,17 @@ def test_the_minimal_result_is_enough() -> None:
     assert (ended.kind, ended.text) == (EndKind.ANSWERED, "ok")
 
 
-def test_every_line_is_told_as_it_is() -> None:
+def test_lines_are_told_as_they_are_without_pieces_of_messages() -> None:
     heard: list[bytes] = []
-    ending(INIT, b"\xff noise", heard=heard)
+    ending(INIT, {"type": "stream_event", "event": {}}, b"\xff noise", heard=heard)
     assert heard == [json.dumps(INIT).encode(), b"\xff noise"]
+
+
+def test_what_a_run_has_used_is_known_when_it_is_stopped() -> None:
+    begun = {"type": "message_start", "message": {"usage": {"input_tokens": 40}}}
+    line = {"type": "stream_event", "event": begun}
+    ended = ending(INIT, line, code=-15, stopped=StopReason.TOO_LONG)
+    assert ended.usage.input_tokens == 40
 
 
 @pytest.mark.parametrize("is_whole", [True, False])
