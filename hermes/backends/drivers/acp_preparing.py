@@ -102,7 +102,7 @@ def qwen(setup: Setup, places: Places, endpoint: Endpoint | None) -> Preparation
         "privacy": {"usageStatisticsEnabled": False},
         "general": {"disableAutoUpdate": True},
         "tools": {**tools, "exclude": excluded} if tools else {},
-        "security": {"folderTrust": {"enabled": True}},
+        "security": {"folderTrust": {"enabled": True}, **_qwen_login(endpoint)},
     }
     # To it a folder that nobody has heard of is trusted.
     trust = places.home / ".qwen" / "trustedFolders.json"
@@ -110,12 +110,16 @@ def qwen(setup: Setup, places: Places, endpoint: Endpoint | None) -> Preparation
     distrusted = {str(folder): "DO_NOT_TRUST" for folder in folders}
     environment = {"QWEN_CODE_TRUSTED_FOLDERS_PATH": str(trust)}
     arguments = ("-m", setup.model) if setup.model else ()
-    if endpoint:
-        environment["OPENAI_BASE_URL"] = _v1(endpoint)
-        environment["OPENAI_API_KEY"] = endpoint.key
-        arguments = ("--auth-type", "openai", *arguments)
     own = {places.home / ".qwen" / "settings.json": _json(settings), trust: _json(distrusted)}
     return Preparation(arguments=arguments, environment=environment, files=own)
+
+
+def _qwen_login(endpoint: Endpoint | None) -> dict[str, Any]:
+    """By file, as the key of opencode."""
+    if endpoint is None:
+        return {}
+    login = {"selectedType": "openai", "apiKey": endpoint.key, "baseUrl": _v1(endpoint)}
+    return {"auth": login}
 
 
 def goose(setup: Setup, places: Places, endpoint: Endpoint | None) -> Preparation:

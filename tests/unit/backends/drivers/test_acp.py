@@ -113,8 +113,9 @@ def test_opencode_keeps_its_own_provider_where_none_is_given() -> None:
     assert "provider" not in settings
 
 
-def test_the_key_of_opencode_is_not_in_the_environment_of_its_commands() -> None:
-    assert "sk-secret" not in str(dict(plan_of("opencode", Profile.FULL).environment))
+@pytest.mark.parametrize("program", ["opencode", "qwen"])
+def test_the_key_is_not_in_the_environment_of_their_commands(program: str) -> None:
+    assert "sk-secret" not in str(dict(plan_of(program, Profile.FULL).environment))
 
 
 # gemini and qwen -----------------------------------------------------------------------------
@@ -142,11 +143,12 @@ def test_nothing_that_lies_in_the_workspace_is_trusted() -> None:
     assert json.loads(plan.files[trust])["/w"] == "DO_NOT_TRUST"
 
 
-def test_their_provider_is_given_by_environment_and_the_model_by_argument() -> None:
+def test_their_provider_is_given_and_the_model_by_argument() -> None:
     gemini, qwen = plan_of("gemini"), plan_of("qwen")
     assert gemini.environment["GOOGLE_GEMINI_BASE_URL"] == "http://127.0.0.1:9"
     assert gemini.environment["GEMINI_API_KEY"] == "sk-secret"
-    assert qwen.environment["OPENAI_BASE_URL"] == "http://127.0.0.1:9/v1"
+    login = settings_of(qwen, ".qwen/settings.json")["security"]["auth"]
+    assert (login["baseUrl"], login["apiKey"]) == ("http://127.0.0.1:9/v1", "sk-secret")
     assert gemini.argv[-2:] == qwen.argv[-2:] == ("-m", "some-model")
 
 
