@@ -41,11 +41,15 @@ class JobFolders:
         places = Places(
             home=home or folder / "home",
             workspace=workspace or folder / "workspace",
-            scratch=folder / "scratch",
+            scratch=self.scratch(job_id),
         )
         for place in (places.home, places.workspace, places.scratch):
             create_folders(place)
         return places
+
+    def scratch(self, job_id: str) -> Path:
+        """Of no other job; it need not be there."""
+        return self._job(job_id) / "scratch"
 
     def remove(self, job_id: str) -> None:
         """Also what the job made unreadable; what cannot be removed is logged."""

@@ -12,7 +12,7 @@ from collections.abc import Iterable
 from hermes.backends.running.folders import JobFolders
 from hermes.backends.running.launch import job_mark
 from hermes.processes.ending import sweep
-from hermes.processes.marks import marked
+from hermes.processes.marks import Mark, marked
 from hermes.processes.notes import Notes
 
 _log = logging.getLogger(__name__)
@@ -51,5 +51,9 @@ class JobJournal:
         return ended
 
     def _end(self, job_ids: Iterable[str]) -> int:
-        marks = [job_mark(job_id) for job_id in job_ids]
+        marks = [mark for job_id in job_ids for mark in self._marks(job_id)]
         return sweep(lambda: marked(marks)).found if marks else 0
+
+    def _marks(self, job_id: str) -> tuple[Mark, Mark]:
+        """The helpers of Codex's sandbox have of their environment no more than TMPDIR."""
+        return job_mark(job_id), Mark("TMPDIR", str(self._folders.scratch(job_id)))

@@ -27,7 +27,9 @@ JOB = sys.argv[2]
 SCRIPT = '''
 trap '' INT TERM
 setsid sleep 305 &
-echo $! $$ > pids.tmp
+marked=$!
+setsid env -i TMPDIR="$TMPDIR" sleep 307 &
+echo $marked $! $$ > pids.tmp
 mv pids.tmp pids
 sleep 306
 true
@@ -68,7 +70,7 @@ def gateway_in(root: Path, job_id: str) -> tuple[subprocess.Popen[bytes], list[i
     assert gateway.stdout is not None
     assert gateway.stdout.readline() == b"ready\n"
     workspace = root / "jobs" / job_id / "workspace"
-    assert eventually(lambda: len(pids_in(workspace)) == 2)
+    assert eventually(lambda: len(pids_in(workspace)) == 3)
     return gateway, pids_in(workspace)
 
 
@@ -84,7 +86,7 @@ def test_what_a_killed_gateway_left_is_ended_and_removed(
     kill(gateway)
     assert all(map(is_running, pids))
 
-    assert journal.sweep_stale() >= 2
+    assert journal.sweep_stale() >= 3
 
     assert not any(map(is_running, pids))
     assert folders.job_ids() == []
