@@ -167,8 +167,8 @@ async def _stream(
     response = web.StreamResponse(
         status=answer.status, reason=answer.reason, headers=headers_to_job(answer.headers)
     )
-    await response.prepare(request)
     try:
+        await response.prepare(request)
         while data := await answer.content.readany():
             if meter is not None:
                 meter.feed(data)

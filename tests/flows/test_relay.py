@@ -9,9 +9,11 @@ from typing import Any
 
 import aiohttp
 import pytest
+from aiohttp import web
 
 from hermes.backends.hosting.job_tokens import RelayCaps, RelayedJob, RelayGrant, Upstream
 from hermes.core.prices import Price
+from hermes.server.stalled import transports_of
 from hermes.testing.replies import Broken, HttpError, Text
 from tests.flows.conftest import KEY, Flow, StartFlow, eventually
 from tests.flows.raw_provider import CHUNKED_EVENTS, EVENTS, OK, RawProvider, chunk
@@ -249,6 +251,30 @@ async def test_a_job_that_leaves_before_the_answer_begins_ends_its_call_too(
     asking.cancel()
 
     await served.provider.wait_for_disconnects(1, within=5)
+
+
+async def test_a_job_that_is_gone_when_its_answer_begins_is_no_fault_of_ours(
+    flow: StartFlow, caplog: pytest.LogCaptureFixture
+) -> None:
+    """Handlers are not cancelled here, as one is not that has just got its answer."""
+    caplog.set_level("INFO", logger="hermes.server")
+    served = await flow([])
+    runner = web.AppRunner(served.gateway.adapter.application(), handler_cancellation=False)
+    await runner.setup()
+    await web.TCPSite(runner, "127.0.0.1", 0).start()
+    url = f"http://127.0.0.1:{runner.addresses[0][1]}{MESSAGES}"
+    async with RawProvider([EVENTS, b"data: 1\n\n"], waits=True) as provider:
+        headers, _ = _issue(served, origin=provider.origin)
+        asking = asyncio.ensure_future(served.http.post(url, json=_body(), headers=headers))
+        await eventually(lambda: bool(provider.requests))
+        asking.cancel()
+        await eventually(lambda: not transports_of(runner))
+        provider.go_on.release()
+        provider.go_on.release()
+        await eventually(lambda: any(record.msg == "request" for record in caplog.records))
+    await runner.cleanup()
+
+    assert [record for record in caplog.records if record.levelname == "ERROR"] == []
 
 
 @pytest.mark.parametrize("dialect", ["anthropic", "responses"])
