@@ -19,6 +19,8 @@ from tests.flows.bridge.server import TOKEN, ask, text_of
 from tests.unit.backends.processes import WAIT_SECONDS, announced, ended, is_alive
 
 HERMES = (sys.executable, "-m", "hermes_cli.main")
+START_SECONDS = 45.0
+"""A command line takes a while to be imported on a busy machine."""
 
 
 def refusal(*arguments: str, **environ: str) -> str:
@@ -28,7 +30,7 @@ def refusal(*arguments: str, **environ: str) -> str:
         env={"PATH": os.environ["PATH"], "HOME": "/nonexistent", **environ},
         capture_output=True,
         text=True,
-        timeout=WAIT_SECONDS,
+        timeout=START_SECONDS,
     )
     assert done.returncode == 1
     return done.stderr
@@ -55,7 +57,7 @@ def test_without_the_extra_it_says_what_to_install(module: str) -> None:
         env={"PATH": os.environ["PATH"], "API_BEARER_TOKEN": "token"},
         capture_output=True,
         text=True,
-        timeout=WAIT_SECONDS,
+        timeout=START_SECONDS,
     )
     assert done.returncode == 1
     assert "pip install 'hermes-gateway[bridge]'" in done.stderr
@@ -69,7 +71,7 @@ async def running() -> AsyncIterator[tuple[asyncio.subprocess.Process, httpx.Asy
     )
     assert process.stdout is not None
     try:
-        async with asyncio.timeout(WAIT_SECONDS):
+        async with asyncio.timeout(START_SECONDS):
             while not (
                 found := re.search(rb"Base URL: +(\S+)/v1", await process.stdout.readline())
             ):
