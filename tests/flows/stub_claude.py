@@ -223,7 +223,8 @@ class Stub:
         sys.exit(0)
 
     def do_refused(self, status: str) -> NoReturn:
-        words = f"API Error: {status} refused"
+        key = os.environ.get("ANTHROPIC_API_KEY")
+        words = f"API Error: {status} refused the key {key}"
         self.result(
             is_error=True, text=words, api_error_status=int(status), terminal_reason="api_error"
         )

@@ -516,6 +516,15 @@ class TestSecrets:
         assert (status, answer["error"]["code"]) == (503, "cli_unavailable")
         assert "api_key_env" in answer["error"]["message"]
 
+    async def test_a_provider_that_repeats_the_key_tells_it_to_nobody(
+        self, flow: StartFlow, tmp_path: Path
+    ) -> None:
+        served = await hosting(flow, tmp_path, api_key="hunter2-provider", relay="never")
+        _, answer = await chat(served, "[refused: 401]")
+
+        assert "refused the key" in answer["error"]["message"]
+        assert "hunter2" not in json.dumps(answer)
+
     async def test_a_job_knows_none_of_ours(
         self, flow: StartFlow, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
     ) -> None:

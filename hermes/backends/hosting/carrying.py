@@ -193,7 +193,7 @@ class Carrier:
         process.ask(question)
         if self._stopping is not None:
             process.stop(self._stopping)
-        return stage.counted(await process.ended())
+        return stage.told(await process.ended())
 
     @asynccontextmanager
     async def _workspace(self, folder: Path) -> AsyncIterator[Workspace]:

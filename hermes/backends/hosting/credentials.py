@@ -44,7 +44,7 @@ def credentials_of(
     upstream = _upstream(agent, kind, environ)
     has_relay = can_relay and kind.provider_dialect is not None and agent.relay != "never"
     is_relayed = upstream is not None and has_relay
-    if upstream is not None and (is_relayed or agent.api_key or agent.base_url):
+    if upstream is not None:
         return Credentials(upstream=upstream, is_relayed=is_relayed)
     login = {name: environ[name] for name in kind.login_variables if environ.get(name)}
     return Credentials(upstream=None, is_relayed=False, variables=login)

@@ -30,6 +30,7 @@ from hermes.backends.running.launch import Launch
 from hermes.backends.saying import Ending, EndKind, Event
 from hermes.core.budgets import NO_BUDGET, Budget
 from hermes.settings.cli_settings import CliClocks
+from hermes.settings.redaction import Mask
 
 log = logging.getLogger(__name__)
 
@@ -70,6 +71,7 @@ class Stage:
         self._process: CliProcess | None = None
         self._places: Places | None = None
         self._relayed: RelayedJob | None = None
+        self._secrets: tuple[str, ...] = ()
         self.memory = memory
 
     @property
@@ -119,13 +121,14 @@ class Stage:
         if agent.relay == "always" and not paid.is_relayed:
             raise CommandFailed(_NO_RELAY.format(name=agent.name))
         endpoint = self._endpoint(setup.job_id, paid, issue, budget)
+        self._secrets = _secrets(paid, endpoint)
         launch = Launch(
             plan=driver.plan(setup, self._places, endpoint, question),
             places=self._places,
             environment={**plain_environment(agent, back.environ), **paid.variables},
             mark=setup.job_id,
             clocks=_within(agent.clocks, budget),
-            secrets=_secrets(paid, endpoint),
+            secrets=self._secrets,
         )
         peer = driver.peer(setup, self._places)
         self._process = await CliProcess.start(launch, peer, self._heard)
@@ -138,12 +141,14 @@ class Stage:
         for event in early:
             listener(event)
 
-    def counted(self, ending: Ending) -> Ending:
-        """The ending of a job that did not come to its end, with what the relay knows about it.
+    def told(self, ending: Ending) -> Ending:
+        """The same as others may know it: with what the relay counted, and without secrets.
 
         A CLI that is cut off may have no time to say what it used, and one whose provider refuses
         it because the budget is spent takes that for a failure.
         """
+        if ending.error is not None:  # a provider may have repeated the key it refused
+            ending = replace(ending, error=Mask(self._secrets).over(ending.error))
         job = self._relayed
         if job is None or ending.kind is EndKind.ANSWERED:
             return ending

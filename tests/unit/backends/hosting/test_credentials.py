@@ -72,12 +72,13 @@ def test_a_cli_that_may_ask_anybody_is_told_what_the_operator_says() -> None:
     assert (left_alone.upstream, left_alone.variables) == (None, {"OPENAI_API_KEY": "o"})
 
 
-def test_without_a_relay_the_cli_s_own_variables_are_passed_on() -> None:
-    environ = {"ANTHROPIC_API_KEY": "a", "CLAUDE_CODE_OAUTH_TOKEN": "b", "OPENAI_API_KEY": "c"}
-    found = paid(agent(relay="never"), environ)
+def test_without_a_relay_a_key_in_a_variable_is_given_to_the_job_as_one() -> None:
+    """Not every CLI would find it in its own variable."""
+    found = paid(agent("codex", relay="never"), {"OPENAI_API_KEY": "c", "CODEX_API_KEY": "b"})
 
-    assert found.upstream is None
-    assert found.variables == {"ANTHROPIC_API_KEY": "a", "CLAUDE_CODE_OAUTH_TOKEN": "b"}
+    assert found.upstream is not None and not found.is_relayed
+    assert (found.upstream.base_url, found.upstream.key) == ("https://api.openai.com", "b")
+    assert found.variables == {}
 
 
 def test_a_login_in_a_variable_is_the_cli_s_own() -> None:
