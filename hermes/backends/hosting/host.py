@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import logging
 from collections.abc import Callable, Collection, Sequence
 
 from hermes.backends.drivers.known import kind_of
@@ -19,6 +20,8 @@ from hermes.backends.hosting.warm import WarmPool
 from hermes.backends.saying import PermissionAsked, StopReason
 from hermes.backends.workspaces.workspaces import Workspaces
 from hermes.settings.cli_settings import CliSettings
+
+log = logging.getLogger(__name__)
 
 
 class Host:
@@ -76,10 +79,21 @@ class Host:
 
         `kept`: the agents and homes that are still needed. May block.
         """
-        self._backstage.journal.sweep_stale()
+        self._backstage.journal.sweep_stale(self._rescue)
         for agent, home_id in self._backstage.folders.sessions():
             if (agent, home_id) not in kept:
                 self.forget(agent, home_id)
+
+    def _rescue(self, job_id: str) -> None:
+        """What a killed job had done in its copy of a repository is on no branch yet."""
+        folder = self._backstage.folders.workspace(job_id)
+        try:
+            kept = self._house.workspaces.rescue(folder, job_id)
+        except OSError:
+            log.exception("the work of a killed job could not be kept", extra={"job_id": job_id})
+            return
+        if kept is not None:
+            log.warning("the work of a killed job is in %s", kept, extra={"job_id": job_id})
 
     def forget(self, agent: str, home_id: str) -> None:
         """Remove what a CLI remembers of a conversation that nobody goes on with. May block."""

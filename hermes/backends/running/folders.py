@@ -47,6 +47,9 @@ class JobFolders:
             create_folders(place)
         return places
 
+    def workspace(self, job_id: str) -> Path:
+        return self._job(job_id) / "workspace"
+
     def scratch(self, job_id: str) -> Path:
         """Of no other job; it need not be there."""
         return self._job(job_id) / "scratch"

@@ -7,7 +7,7 @@ carries the ids of its notes, and removes the folders of those jobs.
 from __future__ import annotations
 
 import logging
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 
 from hermes.backends.running.folders import JobFolders
 from hermes.backends.running.launch import job_mark
@@ -35,8 +35,11 @@ class JobJournal:
     def forget(self, job_id: str) -> None:
         self._notes.remove(job_id)
 
-    def sweep_stale(self) -> int:
-        """End what dead gateways have left running, and tidy up; how many processes that were."""
+    def sweep_stale(self, rescue: Callable[[str], None] = lambda job_id: None) -> int:
+        """End what dead gateways have left running, and tidy up; how many processes that were.
+
+        `rescue` is told of each job before its folder goes.
+        """
         # In this order: a folder whose job ends meanwhile is taken for an abandoned one, and
         # removing it twice does no harm. The other way round a new job's would be.
         with_folders = self._folders.job_ids()
@@ -44,6 +47,7 @@ class JobJournal:
         abandoned = {*orphaned, *with_folders} - (set(self._notes.names()) - set(orphaned))
         ended = self._end(orphaned)
         for job_id in abandoned:
+            rescue(job_id)
             self._folders.remove(job_id)
             self.forget(job_id)
         if ended:

@@ -103,6 +103,13 @@ class Workspaces:
             if workspace.lease is not None:
                 workspace.lease.give_back()
 
+    def rescue(self, folder: Path, job_id: str) -> Path | None:
+        """Move the copy of a repository away whose job was killed, if there is one. May block."""
+        path = folder / "workspace"
+        if path.is_symlink() or not (path / ".git").exists():
+            return None
+        return set_aside(path, self._kept, job_id)
+
     async def _shared(self, settings: CliWorkspaceSettings, job_id: str) -> Workspace:
         path = _repository(settings)
         lease = await self._leases.take(path)
