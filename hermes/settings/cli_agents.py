@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
 from types import MappingProxyType
@@ -19,7 +19,8 @@ from hermes.settings.cli_settings import (
     DeclaredCli,
 )
 from hermes.settings.config_yaml import PREFIX
-from hermes.settings.kinds import Kind, read_as
+from hermes.settings.kinds import Kind
+from hermes.settings.named_sections import read_fields, sections_of
 from hermes.settings.words import Words, kind_of
 
 AGENTS = "cli.agents"
@@ -117,17 +118,12 @@ def with_served(
 
 def agent_key_holders(said: object) -> set[str]:
     """The variables that hold the agents' keys. The section need not be valid."""
-    named = (each.get("api_key_env") for each in _sections(said))
+    named = (each.get("api_key_env") for each in sections_of(said))
     return {name.strip() for name in named if isinstance(name, str)}
 
 
 def agents_hold_keys(said: object) -> bool:
-    return any(each.get("api_key") for each in _sections(said))
-
-
-def _sections(said: object) -> Iterator[Mapping[Any, Any]]:
-    values = said.values() if isinstance(said, Mapping) else ()
-    return (value for value in values if isinstance(value, Mapping))
+    return any(each.get("api_key") for each in sections_of(said))
 
 
 def _agent(name: Any, said: Any, environ: Mapping[str, str], home: Path) -> CliAgentSettings:
@@ -141,7 +137,7 @@ def _agent(name: Any, said: Any, environ: Mapping[str, str], home: Path) -> CliA
     source = f"{PREFIX}{AGENTS}.{name}"
     if said is not None and not isinstance(said, Mapping):
         raise SettingsError(source, kind_of(said), "a section with " + ", ".join(FIELDS))
-    values = _values(said or {}, source)
+    values = read_fields(said or {}, FIELDS, source)
     values.setdefault("command", (name,))
     values.setdefault("driver", _driver_of(Path(values["command"][0]).name, name))
     return CliAgentSettings(
@@ -152,16 +148,6 @@ def _agent(name: Any, said: Any, environ: Mapping[str, str], home: Path) -> CliA
         clocks=CliClocks(**_taken(values, _CLOCKS)),
         declared=DeclaredCli(**_declared(values, source)),
     )
-
-
-def _values(said: Mapping[Any, Any], source: str) -> dict[str, Any]:
-    values = {}
-    for field, value in said.items():
-        if field not in FIELDS:
-            raise SettingsError(source, Words("an unknown key"), ", ".join(FIELDS))
-        if value is not None and value != "":
-            values[field] = read_as(FIELDS[field], value, key=f"{source}.{field}")
-    return values
 
 
 def _taken(values: Mapping[str, Any], fields: Mapping[str, Kind]) -> dict[str, Any]:

@@ -11,8 +11,9 @@ from typing import Any
 from hermes.core.errors import SettingsError
 from hermes.settings import kinds
 from hermes.settings.config_yaml import PREFIX
-from hermes.settings.kinds import Kind, read_as
+from hermes.settings.kinds import Kind
 from hermes.settings.mcp_settings import McpServerSettings, McpSettings
+from hermes.settings.named_sections import read_fields, sections_of
 from hermes.settings.words import Words, kind_of
 
 SERVERS = "mcp.servers"
@@ -53,14 +54,14 @@ def read_servers(said: object, environ: Mapping[str, str], home: Path) -> McpSet
 def server_holders(said: object) -> set[str]:
     """The variables whose values the section wants. It need not be valid."""
     named: set[str] = set()
-    for each in _sections(said):
+    for each in sections_of(said):
         for field in _HOLDERS:
             named |= _names_in(each.get(field))
     return named
 
 
 def servers_hold_secrets(said: object) -> bool:
-    return any(each.get("headers") or each.get("env") for each in _sections(said))
+    return any(each.get("headers") or each.get("env") for each in sections_of(said))
 
 
 def unknown_servers(toolsets: Iterable[str], servers: McpSettings) -> tuple[str, ...]:
@@ -72,11 +73,6 @@ def unknown_servers(toolsets: Iterable[str], servers: McpSettings) -> tuple[str,
         "or leave the toolset out"
         for each in strange
     )
-
-
-def _sections(said: object) -> list[Mapping[Any, Any]]:
-    values = said.values() if isinstance(said, Mapping) else ()
-    return [value for value in values if isinstance(value, Mapping)]
 
 
 def _names_in(value: object) -> set[str]:
@@ -97,23 +93,13 @@ def _server(name: Any, said: Any, environ: Mapping[str, str], home: Path) -> Mcp
     source = f"{PREFIX}{SERVERS}.{name}"
     if not isinstance(said, Mapping):
         raise SettingsError(source, kind_of(said), "a section with " + ", ".join(FIELDS))
-    values = _values(said, source)
+    values = read_fields(said, FIELDS, source)
     _refuse_both_ways(values, source)
     env = {**_held(values.pop("env_names", ()), environ, source), **values.pop("env", {})}
     headers = _headers(values, environ, source)
     if "cwd" in values:
         values["cwd"] = home / values["cwd"]
     return McpServerSettings(name=name, env=env, headers=headers, **values)
-
-
-def _values(said: Mapping[Any, Any], source: str) -> dict[str, Any]:
-    values = {}
-    for field, value in said.items():
-        if field not in FIELDS:
-            raise SettingsError(source, Words("an unknown key"), ", ".join(FIELDS))
-        if value is not None and value != "":
-            values[field] = read_as(FIELDS[field], value, key=f"{source}.{field}")
-    return values
 
 
 def _refuse_both_ways(values: Mapping[str, Any], source: str) -> None:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import sqlite3
-import threading
 import time
 from collections.abc import Callable
 from pathlib import Path
@@ -12,8 +11,8 @@ from pathlib import Path
 from hermes.core.cli_sessions import CliMemory
 from hermes.core.usage import Usage
 from hermes.core.value_json import reader_of, to_plain
-from hermes.store.database import Database
 from hermes.store.migrations import Migration
+from hermes.store.opened_later import OpenedLater
 
 _MIGRATIONS: tuple[Migration, ...] = (
     (
@@ -48,13 +47,11 @@ class CliSessionStore:
     """A `CliMemories`. Opened when it is first used."""
 
     def __init__(self, path: Callable[[], Path], *, clock: Callable[[], float] = time.time) -> None:
-        self._path = path
+        self._later = OpenedLater(path, _MIGRATIONS)
         self._clock = clock
-        self._lock = threading.Lock()
-        self._opened: Database | None = None
 
     def find(self, agent: str, session_id: str) -> CliMemory | None:
-        row = self._database().read(
+        row = self._later.database().read(
             lambda connection: connection.execute(_FIND, (agent, session_id)).fetchone()
         )
         return None if row is None else _memory(row)
@@ -69,7 +66,7 @@ class CliSessionStore:
             json.dumps(to_plain(memory.used)),
             int(self._clock()),
         )
-        self._database().write(lambda connection: connection.execute(_KEEP, values).rowcount)
+        self._later.database().write(lambda connection: connection.execute(_KEEP, values).rowcount)
 
     def forget(self, session_id: str) -> list[CliMemory]:
         def job(connection: sqlite3.Connection) -> list[CliMemory]:
@@ -77,25 +74,16 @@ class CliSessionStore:
             connection.execute(_FORGET, (session_id,))
             return [_memory(row) for row in found]
 
-        return self._database().write(job)
+        return self._later.database().write(job)
 
     def homes(self) -> set[tuple[str, str]]:
         """Every agent with the folders that are still needed."""
-        rows = self._database().read(lambda connection: connection.execute(_HOMES).fetchall())
+        rows = self._later.database().read(lambda connection: connection.execute(_HOMES).fetchall())
         return {(agent, home_id) for agent, home_id in rows}
 
     def close(self) -> None:
         """Idempotent. Whoever uses the store afterwards opens it again."""
-        with self._lock:
-            opened, self._opened = self._opened, None
-        if opened is not None:
-            opened.close()
-
-    def _database(self) -> Database:
-        with self._lock:
-            if self._opened is None:
-                self._opened = Database(self._path(), _MIGRATIONS)
-            return self._opened
+        self._later.close()
 
 
 def _memory(row: sqlite3.Row) -> CliMemory:

@@ -26,6 +26,7 @@ from hermes.store.database import Database
 from hermes.store.encoding import bind, plain
 from hermes.store.errors import StoreUnusable
 from hermes.store.migrations import Migration
+from hermes.store.opened_later import OpenedLater
 
 LOOK_EVERY_SECONDS = 1.0
 """How soon it is noticed that another process has changed the file."""
@@ -85,7 +86,7 @@ class MemoryStore:
         self.is_enabled = is_enabled
         self._clock = clock
         self._lock = threading.Lock()
-        self._opened: Database | None = None
+        self._later = OpenedLater(path, _MIGRATIONS, _finish_removal)
         self._changes = 0
         self._looked_at = float("-inf")
         self._file_state: Hashable = None
@@ -102,12 +103,12 @@ class MemoryStore:
             connection.execute(_INSERT, _bound(scope, id=memory_id, text=text, now=now))
             return Memory(id=memory_id, text=text, created_at=now, updated_at=now)
 
-        added = self._database().write(job)
+        added = self._later.database().write(job)
         self._note_change()
         return added
 
     def get(self, scope: MemoryScope, memory_id: str) -> Memory | None:
-        return self._database().read(lambda connection: _get(connection, scope, memory_id))
+        return self._later.database().read(lambda connection: _get(connection, scope, memory_id))
 
     def change(self, scope: MemoryScope, memory_id: str, text: str) -> Memory | None:
         def job(connection: sqlite3.Connection) -> Memory | None:
@@ -116,9 +117,9 @@ class MemoryStore:
                 leftovers.mark(connection)
             return _get(connection, scope, memory_id)
 
-        changed = self._database().write(job)
+        changed = self._later.database().write(job)
         self._note_change()
-        _remove_leftovers(self._database())
+        _remove_leftovers(self._later.database())
         return changed
 
     def remove(self, scope: MemoryScope, memory_id: str) -> bool:
@@ -141,7 +142,7 @@ class MemoryStore:
             rows = connection.execute(_PAGES[newest_first], values).fetchall()
             return _page([_memory(row) for row in rows], limit)
 
-        return self._database().read(query)
+        return self._later.database().read(query)
 
     def find(self, scope: MemoryScope, words: str, *, limit: int) -> MemoryPage:
         wanted = words.casefold().split()
@@ -155,11 +156,11 @@ class MemoryStore:
             ]
             return _page(found, limit)
 
-        return self._database().read(query)
+        return self._later.database().read(query)
 
     def recollect(self, scope: MemoryScope, *, characters: int) -> Recollection:
         """Nothing is opened where nothing was ever remembered."""
-        if self._opened is None and not self._path().exists():
+        if not self._later.is_open and not self._path().exists():
             return NOTHING
         newest = self.find(scope, "", limit=MOST).memories
         told: list[Memory] = []
@@ -179,18 +180,7 @@ class MemoryStore:
 
     def close(self) -> None:
         """Idempotent. Whoever uses the store afterwards opens it again."""
-        with self._lock:
-            opened, self._opened = self._opened, None
-        if opened is not None:
-            opened.close()
-
-    def _database(self) -> Database:
-        with self._lock:
-            if self._opened is None:
-                self._opened = Database(self._path(), _MIGRATIONS)
-                if self._opened.read(leftovers.are_marked):
-                    _remove_leftovers(self._opened)
-            return self._opened
+        self._later.close()
 
     def _delete(self, statement: str, values: dict[str, Any]) -> int:
         def job(connection: sqlite3.Connection) -> int:
@@ -199,14 +189,19 @@ class MemoryStore:
                 leftovers.mark(connection)
             return deleted
 
-        deleted = self._database().write(job)
+        deleted = self._later.database().write(job)
         self._note_change()
-        _remove_leftovers(self._database())
+        _remove_leftovers(self._later.database())
         return deleted
 
     def _note_change(self) -> None:
         with self._lock:
             self._changes += 1
+
+
+def _finish_removal(database: Database) -> None:
+    if database.read(leftovers.are_marked):
+        _remove_leftovers(database)
 
 
 def _remove_leftovers(database: Database) -> None:

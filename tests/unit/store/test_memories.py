@@ -143,7 +143,7 @@ def test_what_is_removed_changed_or_cleared_is_gone_from_the_file(
 def test_what_a_killed_process_left_behind_is_removed_when_the_file_is_opened(path: Path) -> None:
     store = MemoryStore(lambda: path)
     store.add(ADA, "The removed fact is tangerine.")
-    database = store._database()
+    database = store._later.database()
     database.write(lambda connection: connection.execute("DELETE FROM memories").rowcount)
     database.write(lambda connection: connection.execute("PRAGMA user_version = 1").rowcount)
     store.close()
