@@ -8,7 +8,7 @@ from typing import Any
 import openai
 import pytest
 
-from hermes.testing.replies import Broken, HttpError
+from hermes.testing.replies import Broken, Finish, HttpError, Text
 from tests.cli.leftovers import nothing_is_left
 from tests.cli.stage import PROVIDER_KEY, Stage, unique
 
@@ -56,6 +56,29 @@ async def test_a_refusal_after_the_stream_began_is_an_error_and_no_answer(
 
     with pytest.raises(openai.APIError):
         await stage.stream(model, word)
+
+
+@both
+async def test_an_answer_that_was_cut_off_at_a_limit_says_so(stage: Stage, model: str) -> None:
+    word = unique("cut")
+    stage.on(word, [Text("Half an ans"), Finish("length")])
+
+    answer = await stage.chat(model, word)
+
+    assert answer.choices[0].finish_reason == "length"
+    assert answer.choices[0].message.content.startswith("Half an ans")
+
+
+@both
+async def test_what_the_provider_will_not_say_is_told_as_such(stage: Stage, model: str) -> None:
+    word = unique("refused")
+    stage.on(word, [Text("No"), Finish("content_filter")])
+
+    with pytest.raises(openai.APIStatusError) as caught:
+        await stage.say(model, word)
+
+    error: Any = caught.value
+    assert error.body["code"] == "content_filter"
 
 
 async def test_a_cli_that_says_nothing_any_more_is_ended(stage: Stage) -> None:

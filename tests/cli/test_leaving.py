@@ -75,10 +75,11 @@ async def _shell_running(stage: Stage, model: str, sign: Path, **policies: str) 
     return run_id
 
 
-async def test_stopping_a_run_during_the_text_says_what_there_is(stage: Stage) -> None:
+@both
+async def test_stopping_a_run_during_the_text_says_what_there_is(stage: Stage, model: str) -> None:
     word = unique("endless")
     stage.on(word, Text(pieces=["on and "] * 1000, interval=0.1))
-    run_id = await stage.run("claude/haiku", word)
+    run_id = await stage.run(model, word)
 
     async with stage.served.http.get(f"{stage.served.url}/v1/runs/{run_id}/events") as events:
         await events.content.readuntil(b"on and ")

@@ -5,11 +5,12 @@ from __future__ import annotations
 import asyncio
 import json
 import time
+from typing import Literal
 from urllib.parse import urlsplit
 
 import pytest
 
-from hermes.testing.replies import Broken, Reasoning, Reply, Text
+from hermes.testing.replies import Broken, Reasoning, Text
 from hermes.testing.sse import parse_events
 from tests.cli.stage import Stage, unique
 from tests.faults.served import KEY
@@ -68,13 +69,11 @@ async def test_the_answer_in_one_piece_is_the_same(stage: Stage, model: str) -> 
 @both
 @pytest.mark.parametrize("how", ["error_event", "reset"])
 async def test_a_stream_that_broke_off_and_was_tried_again_is_said_once(
-    stage: Stage, model: str, how: str
+    stage: Stage, model: str, how: Literal["error_event", "reset"]
 ) -> None:
     word = unique("broken")
     text = "All of this is said exactly once."
-    broken = Broken(after="All of this is", how=how)  # type: ignore[arg-type]
-    replies: list[Reply] = [broken, Text(text)]
-    scene = stage.on(word, *replies)
+    scene = stage.on(word, Broken(after="All of this is", how=how), Text(text))
 
     pieces, _ = await stage.stream(model, word)
 
