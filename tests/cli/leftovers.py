@@ -5,12 +5,13 @@ from __future__ import annotations
 import asyncio
 from pathlib import Path
 
-MARK = b"HERMES_JOB="
-
 
 def job_processes(home: Path) -> dict[int, str]:
-    """The processes that carry the mark of a job of the gateway with this home, by their ids."""
-    found = {}
+    """The processes that name a job's folder in this home, as all of a job do, by their ids.
+
+    Not by the mark of a job: a CLI may start others without it.
+    """
+    named, found = f"{home}/cli/".encode(), {}
     for folder in Path("/proc").iterdir():
         if not folder.name.isdigit():
             continue
@@ -19,7 +20,7 @@ def job_processes(home: Path) -> dict[int, str]:
             command = (folder / "cmdline").read_bytes()
         except OSError:  # it ended while we looked, or is not ours
             continue
-        if MARK in environment and str(home).encode() in environment and command:
+        if named in environment + command:
             found[int(folder.name)] = command.replace(b"\0", b" ").decode(errors="replace")[:200]
     return found
 
