@@ -38,7 +38,11 @@ class HostedAgent(Cooperative):
         conversation_history: Sequence[Message] | None = None,
         task_id: str | None = None,
     ) -> dict[str, Any]:
-        result = converse(self._seams, user_message, conversation_history or (), self._take)
+        try:
+            result = converse(self._seams, user_message, conversation_history or (), self._take)
+        except BaseException:
+            self.interrupt()  # nobody follows its job any more
+            raise
         self._seams.allowance.close()
         self._seams.meter.turn_ended(result.outcome.value)
         return self._as_dict(result, self.session_id)

@@ -52,7 +52,8 @@ def converse(
             return _go_on(seams, turn, resumption)
         opening = [*seams.parameters.tool_results]
         return turn.ask(opening if said is None else [*opening, messages.user(said)])
-    except Interrupted as stop:
+    except Interrupted as stop:  # what happens cannot be kept, so it must not go on happening
+        turn.abandon()
         return turn.ended(Outcome.INTERRUPTED, error=str(stop))
 
 

@@ -66,6 +66,7 @@ class HostedTurn:
         self._usage = used
         self._on_job = on_job
         self._jobs = 0
+        self._job: HostedJob | None = None
         self._cli_session_id: str | None = None
 
     @property
@@ -89,9 +90,14 @@ class HostedTurn:
 
     def attend(self, job: HostedJob) -> TurnResult:
         """Follow a job that goes on."""
-        self._on_job(job)
+        self._take(job)
         ending = self._follow(job, ())
         return ending if isinstance(ending, TurnResult) else self._finished(job, ending)
+
+    def abandon(self) -> None:
+        """Nobody follows the job any more."""
+        if self._job is not None:
+            self._job.stop()
 
     def count(self, ending: Ending) -> None:
         used = self._seams.priced(ending.usage)
@@ -147,8 +153,12 @@ class HostedTurn:
     def _begin(self, ask: Ask) -> HostedJob:
         job = self._seams.host.begin(ask)
         self._jobs += 1
-        self._on_job(job)
+        self._take(job)
         return job
+
+    def _take(self, job: HostedJob) -> None:
+        self._job = job
+        self._on_job(job)
 
     def _follow(self, job: HostedJob, opening: Sequence[Message]) -> Ending | TurnResult:
         """Tell what happens until it is over, or until somebody has to be asked."""
