@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 import asyncio
+import os
 import sys
+from dataclasses import replace
 
 import click
 
 import gateway.run
+from hermes.backends.hosting.catalogue import Catalogue
 from hermes.contract.hosted_models import default_name, names_of
-from hermes.core.errors import SettingsError
+from hermes.core.cli_agents import Readiness
+from hermes.core.errors import HermesError, SettingsError
 from hermes.server.loops import new_event_loop, spare_the_collector
 from hermes.settings.home_lock import HomeLock
 from hermes.settings.logs import configure_logging
@@ -69,6 +73,8 @@ def serve(
     )
     _refuse_open_door(settings)
     Registry.builtin().select(settings.agent.toolsets)  # an unknown name is better refused now
+    if cli_agent:
+        settings = _with_examined(settings)
     configure_logging(settings.log, sys.stderr, secrets=settings.secrets)
     hide_process_environment()
     ensure_private_dir(settings.home)
@@ -93,6 +99,21 @@ def _refuse_open_door(settings: Settings) -> None:
             "network could run commands on this machine. Set API_SERVER_KEY (or server.key) to "
             "listen elsewhere",
         )
+
+
+def _with_examined(settings: Settings) -> Settings:
+    """A CLI that was asked for by name and cannot answer is better refused now."""
+    agent = settings.cli.agent(settings.cli.default or "")
+    assert agent is not None, "the one that was named is the default"
+    found = Catalogue(os.environ).find(agent)
+    if not found.is_usable:
+        raise HermesError(
+            f"{agent.name} cannot be served: {found.examined.detail}; {found.examined.fix}."
+        )
+    if found.examined.readiness is not Readiness.LOGIN_UNKNOWN:
+        return settings
+    doubt = f"{agent.name}: {found.examined.detail}; {found.examined.fix}"
+    return replace(settings, warnings=(*settings.warnings, doubt))
 
 
 def banner(settings: Settings, url: str, model_name: str) -> str:

@@ -99,6 +99,7 @@ async def test_a_cli_is_served_with_one_command(environ: dict[str, str], tmp_pat
             while "Try it" not in banner:
                 banner += (await served.stdout.readline()).decode()
         assert "CLI agents: claude/haiku, claude/sonnet, claude/opus" in banner
+        assert "claude: nothing says how it is paid for" in banner
         [url] = re.findall(r"Base URL: +(\S+)", banner)
         async with openai.AsyncOpenAI(base_url=url, api_key="none", max_retries=0) as sdk:
             stream = await sdk.chat.completions.create(
@@ -114,3 +115,18 @@ async def test_a_cli_is_served_with_one_command(environ: dict[str, str], tmp_pat
             await served.wait()
     await nothing_is_left(tmp_path / "home")
     assert served.returncode == 0
+
+
+def test_a_cli_that_is_not_there_is_not_served(environ: dict[str, str]) -> None:
+    environ["PATH"] = str(Path(environ["HOME"]) / "nothing-here")
+    done = subprocess.run(
+        [*HERMES, "serve", "--port", "0", "--", "codex"],
+        env=environ,
+        capture_output=True,
+        text=True,
+        timeout=60,
+    )
+
+    assert done.returncode == 1
+    assert "codex cannot be served: there is no program codex" in done.stderr
+    assert "npm install -g @openai/codex" in done.stderr

@@ -21,7 +21,7 @@ KIND = Kind(
     # `.claude.json` beside it has settings of projects, servers among them, and no login.
     login_files=(".claude/.credentials.json",),
     login_variables=("ANTHROPIC_API_KEY", "ANTHROPIC_AUTH_TOKEN", "CLAUDE_CODE_OAUTH_TOKEN"),
-    login_help="Run `claude` once and log in, or set ANTHROPIC_API_KEY.",
+    login_help="run claude once and log in, or set ANTHROPIC_API_KEY",
     provider_dialect="anthropic",
 )
 
