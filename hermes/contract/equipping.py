@@ -50,7 +50,7 @@ class Workshop:
         self.shadow = shadow_for(settings)
         self.mcp = McpShelf(settings)
         self.job_tokens = JobTokens()
-        self.cli = CliRoom(settings, self.job_tokens)
+        self.cli = CliRoom(settings, self.job_tokens, sessions)
         self._commands = CommandRoom(settings)
         self._memories = MemoryStore(
             lambda: memory_db(settings().home), is_enabled=lambda: settings().memory.enabled

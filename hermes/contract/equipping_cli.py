@@ -36,6 +36,7 @@ from hermes.settings.cli_settings import CliSettings
 from hermes.settings.model import ProviderSettings, Settings
 from hermes.settings.paths import cli_db, cli_folder
 from hermes.store.cli_sessions import CliSessionStore
+from hermes.store.sessions import SessionDB
 
 _CALLBACKS = frozenset(Callbacks.__slots__)
 _SELLERS = {"anthropic": "https://api.anthropic.com", "responses": "https://api.openai.com"}
@@ -49,12 +50,15 @@ class CliRoom:
         self,
         settings: Callable[[], Settings],
         tokens: JobTokens,
+        sessions: Callable[[], SessionDB | None] = lambda: None,
         environ: Mapping[str, str] = os.environ,
     ) -> None:
+        """`sessions` opens the store of sessions, which belongs to whoever gives it."""
         self._settings = settings
         self._tokens = tokens
         self.origin: str | None = None
         """Where this gateway can be reached by its own jobs; None until it listens."""
+        self._sessions = sessions
         self._environ = environ
         self.catalogue = Catalogue(environ)
         self.memories = CliSessionStore(lambda: cli_db(settings().home))
@@ -147,9 +151,18 @@ class CliRoom:
         return HostedAgent(seams, result_to_dict, session_id)
 
     def recover(self) -> None:
-        """For the start: end what a killed process has left running. May block."""
-        if cli_folder(self._settings().home).exists():
-            self.host.recover(self.memories.homes())
+        """For the start: end what a killed process has left running, and remove what nobody needs.
+
+        May block.
+        """
+        if not cli_folder(self._settings().home).exists():
+            return
+        sessions = self._sessions()
+        if sessions is not None:
+            for session_id in self.memories.session_ids():
+                if sessions.get_session(session_id) is None:  # deleted by somebody else
+                    self.memories.forget(session_id)
+        self.host.recover(self.memories.homes())
 
     def listens_at(self, url: str) -> None:
         """The gateway can be reached there by its own jobs; processes may be kept warm now."""

@@ -38,6 +38,7 @@ _KEEP = f"""
     INSERT OR REPLACE INTO cli_sessions ({_FIELDS}, updated_at) VALUES (?, ?, ?, ?, ?, ?, ?)
 """  # noqa: S608
 _FORGET = "DELETE FROM cli_sessions WHERE session_id = ?"
+_SESSIONS = "SELECT DISTINCT session_id FROM cli_sessions"
 _HOMES = "SELECT agent, home_id FROM cli_sessions"
 
 _usage = reader_of(Usage)
@@ -75,6 +76,13 @@ class CliSessionStore:
             return [_memory(row) for row in found]
 
         return self._later.database().write(job)
+
+    def session_ids(self) -> set[str]:
+        """Every session that something stands for."""
+        rows = self._later.database().read(
+            lambda connection: connection.execute(_SESSIONS).fetchall()
+        )
+        return {session_id for (session_id,) in rows}
 
     def homes(self) -> set[tuple[str, str]]:
         """Every agent with the folders that are still needed."""

@@ -11,6 +11,8 @@ import pytest
 
 from hermes.core.cli_agents import Profile
 from hermes.settings.cli_settings import CliClocks, DeclaredCli
+from hermes.settings.paths import state_db
+from hermes_state import SessionDB
 from tests.flows.conftest import StartFlow, eventually
 from tests.flows.hosted import (
     EDIT,
@@ -216,6 +218,27 @@ class TestResponsesAndSessions:
 
         await served.answer("DELETE", f"/api/sessions/{session_id}")
         assert list(homes.iterdir()) == []
+
+    async def test_a_session_that_was_deleted_beside_the_gateway_is_noticed_at_the_start(
+        self, flow: StartFlow, tmp_path: Path
+    ) -> None:
+        served = await hosting(flow, tmp_path)
+        kept, deleted = [
+            (await served.answer("POST", "/api/sessions", json={"model": MODEL}))[1]["session"][
+                "id"
+            ]
+            for _ in range(2)
+        ]
+        for session_id in (kept, deleted):
+            path = f"/api/sessions/{session_id}/chat"
+            await served.answer("POST", path, json={"message": "One", "model": MODEL})
+        await served.gateway.close()
+        store = SessionDB(state_db(tmp_path / "home"))
+        store.delete_session(deleted)
+        store.close()
+        await hosting(flow, tmp_path)
+
+        assert len(list((tmp_path / "home/cli/sessions/claude").iterdir())) == 1
 
     async def test_a_turn_that_failed_leaves_nothing_to_go_on_with(
         self, flow: StartFlow, tmp_path: Path

@@ -66,6 +66,7 @@ def test_a_session_is_forgotten_with_all_that_stood_for_it(store: CliSessionStor
     for memory in (ONE, other, elsewhere):
         store.keep(memory)
 
+    assert store.session_ids() == {"s1", "s2"}
     forgotten = store.forget("s1")
 
     assert sorted(memory.home_id for memory in forgotten) == ["h1", "h2"]
