@@ -62,6 +62,7 @@ FEATURES = {
     "run_steer": True,
     "run_approval": True,
     "mcp_server": True,
+    "cli_agents": True,
     "run_id_header": RUN_ID_HEADER,
     "run_statuses": [status.value for status in RunStatus],
     "chat_approvals": True,

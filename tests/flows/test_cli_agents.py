@@ -14,6 +14,7 @@ from hermes.settings.cli_settings import CliClocks, DeclaredCli
 from hermes.settings.paths import state_db
 from hermes_state import SessionDB
 from tests.flows.conftest import StartFlow, eventually
+from tests.flows.described import DescribedClient
 from tests.flows.hosted import (
     EDIT,
     MODEL,
@@ -168,6 +169,24 @@ class TestModels:
         assert text_of(unnamed) == text_of(unknown) == "echo: Hi"
         assert unnamed["model"] == "claude/sonnet"
 
+    async def test_what_is_said_of_them_is_as_described(
+        self, flow: StartFlow, tmp_path: Path
+    ) -> None:
+        served = await hosting(flow, tmp_path)
+        _, document = await served.answer("GET", "/openapi.json")
+        client = DescribedClient(served.http, served.gateway.url, document)
+        health = await client.ask("health_detailed")
+        messages = [{"role": "user", "content": "[tool]"}]
+        for is_stream in (False, True):
+            body = {"model": MODEL, "messages": messages, "stream": is_stream}
+            await client.ask("chat_completions", body=body)
+            body = {"model": MODEL, "input": "[tool]", "stream": is_stream}
+            await client.ask("responses", body=body)
+
+        assert health["cli_agents"] == [
+            {"name": "claude", "running": 0, "queued": 0, "max_running": 2}
+        ]
+
 
 class TestResponsesAndSessions:
     async def test_a_response_can_be_continued_with_the_cli_s_own_memory(
@@ -223,18 +242,15 @@ class TestResponsesAndSessions:
         self, flow: StartFlow, tmp_path: Path
     ) -> None:
         served = await hosting(flow, tmp_path)
-        kept, deleted = [
-            (await served.answer("POST", "/api/sessions", json={"model": MODEL}))[1]["session"][
-                "id"
-            ]
-            for _ in range(2)
-        ]
-        for session_id in (kept, deleted):
-            path = f"/api/sessions/{session_id}/chat"
+        session_ids = []
+        for _ in range(2):
+            _, made = await served.answer("POST", "/api/sessions", json={"model": MODEL})
+            session_ids.append(made["session"]["id"])
+            path = f"/api/sessions/{session_ids[-1]}/chat"
             await served.answer("POST", path, json={"message": "One", "model": MODEL})
         await served.gateway.close()
         store = SessionDB(state_db(tmp_path / "home"))
-        store.delete_session(deleted)
+        store.delete_session(session_ids[0])
         store.close()
         await hosting(flow, tmp_path)
 

@@ -54,7 +54,17 @@ SCHEMAS = {
         {
             "mcp_servers": list_of(
                 record({"name": string(), "status": _SERVER_STATUS, "tools": integer(0)})
-            )
+            ),
+            "cli_agents": list_of(
+                record(
+                    {
+                        "name": string(),
+                        "running": integer(0),
+                        "queued": integer(0),
+                        "max_running": integer(1),
+                    }
+                )
+            ),
         },
     ),
     "Capabilities": record(
