@@ -20,6 +20,8 @@ class FoundAgent:
     """A CLI agent that is configured."""
 
     agent: CliAgentSettings
+    title: str
+    """What people call it."""
     models: list[str]
     """As clients ask for them."""
     examined: Examined
@@ -33,7 +35,8 @@ def configured_agents(
     for agent in settings.agents:
         models = hosted_names(CliSettings(agents=(agent,)), kind_of)
         examined = catalogue.find(agent).examined
-        yield FoundAgent(agent=agent, models=models, examined=examined)
+        title = kind_of(agent).title
+        yield FoundAgent(agent=agent, title=title, models=models, examined=examined)
 
 
 def unused_programs(settings: CliSettings, environ: Mapping[str, str] = os.environ) -> list[str]:

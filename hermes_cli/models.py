@@ -66,9 +66,7 @@ def _hosted(found: list[FoundAgent], settings: Settings, style: Style) -> list[s
         paint = getattr(style, _MARKS[examined.readiness])
         version = f" {examined.version}" if examined.version else ""
         state = paint(examined.readiness.value)
-        lines += [
-            f"{style.bold(name)}  {each.agent.name}{version}: {state}" for name in each.models
-        ]
+        lines += [f"{style.bold(name)}  {each.title}{version}: {state}" for name in each.models]
         detail = mask(readable(examined.detail), settings.secrets)
         if detail:
             lines.append(f"    {detail}")

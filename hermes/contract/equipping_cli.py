@@ -17,10 +17,11 @@ from hermes.backends.hosting.catalogue import Catalogue
 from hermes.backends.hosting.host import Host
 from hermes.backends.hosting.job_tokens import JobTokens, RelayCaps, RelayGrant, Upstream
 from hermes.backends.hosting.models import HostedModel
-from hermes.backends.hosting.stage import Backstage, in_threads
+from hermes.backends.hosting.stage import Backstage
 from hermes.backends.jobs import Endpoint
 from hermes.backends.running.folders import JobFolders
 from hermes.backends.running.journal import JobJournal
+from hermes.backends.running.threads import in_thread
 from hermes.backends.workspaces.workspaces import Workspaces
 from hermes.contract.callbacks import Callbacks, fire
 from hermes.contract.hosted_models import model_behind
@@ -72,7 +73,7 @@ class CliRoom:
             folders=folders,
             journal=JobJournal(folders),
             environ=self._environ,
-            off_loop=in_threads,
+            off_loop=partial(in_thread, name="hermes-cli-job"),
             tokens=self._tokens,
             relay=lambda: None if self.origin is None else self._issue,
         )

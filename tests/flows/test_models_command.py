@@ -52,8 +52,8 @@ def test_models_are_listed_with_what_is_wrong_with_them(environ: dict[str, str])
     shown = hermes(environ, "models")
 
     assert "hermes-agent  demo" in shown
-    assert "claude/haiku  claude 2.1.325: login unknown" in shown
-    assert "gone  gone: not found" in shown
+    assert "claude/haiku  Claude Code 2.1.325: login unknown" in shown
+    assert "gone  a command: not found" in shown
     assert "→ " in shown
 
 

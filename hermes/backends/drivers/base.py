@@ -7,7 +7,7 @@ testable with recorded lines, and lets one runner serve them all.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal, Protocol
 
@@ -20,13 +20,11 @@ from hermes.core.cli_agents import Profile
 class Features:
     """What a CLI can do, as far as others have to know."""
 
-    streams_text: bool = True
     resumes: bool = True
     """Whether it remembers conversations."""
     chooses_session_ids: bool = False
     """Whether the id of a new session is ours to choose (a UUID)."""
     images: bool = False
-    system_prompt: bool = False
     answer_schema: bool = False
     asks: bool = False
     """Whether it asks for permission and waits for the answer."""
@@ -116,8 +114,3 @@ class Kind:
     """What to do to log in."""
     provider_dialect: Literal["anthropic", "responses"] | None
     """What the gateway's relay has to speak for it; None: there is no relay for it."""
-
-
-def says_login(kind: Kind, environ: Mapping[str, str]) -> bool:
-    """Whether a variable says how it is paid for."""
-    return any(environ.get(name) for name in kind.login_variables)

@@ -55,7 +55,6 @@ class ClaudeDriver:
         return Features(
             chooses_session_ids=True,
             images=talks,
-            system_prompt=True,
             answer_schema=True,
             asks=talks,
             can_be_warm=talks,

@@ -47,9 +47,7 @@ class CodexDriver:
     @property
     def features(self) -> Features:
         return Features(
-            streams_text=not self._one_shot,
             images=True,
-            system_prompt=True,
             answer_schema=True,
             asks=not self._one_shot,
             can_be_warm=not self._one_shot,

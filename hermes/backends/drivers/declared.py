@@ -47,11 +47,9 @@ class DeclaredDriver:
         declared = self._declared
         tells_sessions = declared.output == "claude" or declared.session_field is not None
         return Features(
-            streams_text=declared.output != "json",
             resumes=declared.resume_flag is not None
             and (declared.session_flag is not None or tells_sessions),
             chooses_session_ids=declared.session_flag is not None,
-            system_prompt=declared.system_prompt_flag is not None,
             profiles=frozenset({self._profile}),
         )
 

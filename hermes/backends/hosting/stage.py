@@ -5,9 +5,7 @@ It is set up before the process starts, and taken down when nothing of the proce
 
 from __future__ import annotations
 
-import asyncio
 import logging
-import os
 from collections.abc import Awaitable, Callable, Mapping
 from contextlib import AsyncExitStack
 from dataclasses import dataclass, replace
@@ -216,12 +214,3 @@ def _secrets(paid: Credentials, endpoint: Endpoint | None) -> tuple[str, ...]:
     if endpoint is not None:
         known.append(endpoint.key)
     return tuple(known)
-
-
-async def in_threads(work: Callable[[], Any]) -> Any:
-    """The simplest `OffLoop`."""
-    return await asyncio.to_thread(work)
-
-
-def is_root() -> bool:
-    return os.geteuid() == 0

@@ -16,6 +16,7 @@ def found(readiness: Readiness, profile: Profile = Profile.CHAT) -> FoundAgent:
         agent=CliAgentSettings(
             name="claude", driver="claude", command=("claude",), profile=profile
         ),
+        title="Claude Code",
         models=["claude/haiku"],
         examined=Examined(readiness=readiness, version="2.1.325", fix="do this"),
     )

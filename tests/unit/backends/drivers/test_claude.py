@@ -121,7 +121,6 @@ def test_only_a_talk_has_pictures_permissions_and_warm_starts(
     assert (features.images, features.asks, features.can_be_warm) == (talks, talks, talks)
     assert features.late_system_prompt is talks
     assert features.chooses_session_ids
-    assert features.system_prompt
     assert features.answer_schema
     assert has(planned(one_shot=one_shot), "--input-format") is talks
 

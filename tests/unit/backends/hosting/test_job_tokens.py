@@ -92,13 +92,16 @@ def test_requests_are_counted_against_their_cap() -> None:
     assert job.reached == "2 requests"
 
 
-def test_output_is_counted_against_its_cap() -> None:
+def test_what_is_read_and_written_is_counted_against_its_cap() -> None:
     job = RelayedJob(_grant(caps=RelayCaps(tokens=100)))
+
     job.count_usage("some-model", Usage(input_tokens=60, output_tokens=39, total_tokens=99))
     assert job.reached is None
     job.count_usage("some-model", Usage(input_tokens=1, total_tokens=1))
     assert job.reached == "100 tokens"
 
+
+def test_output_is_counted_against_its_cap() -> None:
     job = RelayedJob(_grant(caps=RelayCaps(output_tokens=100)))
 
     job.count_usage("some-model", Usage(input_tokens=5000, output_tokens=99, total_tokens=5099))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -9,9 +10,10 @@ import pytest
 from hermes.backends.hosting.catalogue import Catalogue
 from hermes.backends.hosting.host import Host
 from hermes.backends.hosting.job_tokens import JobTokens
-from hermes.backends.hosting.stage import Backstage, in_threads
+from hermes.backends.hosting.stage import Backstage
 from hermes.backends.running.folders import JobFolders
 from hermes.backends.running.journal import JobJournal
+from hermes.backends.running.threads import in_thread
 from hermes.backends.workspaces.workspaces import Workspaces
 from hermes.settings.cli_settings import CliSettings
 
@@ -27,7 +29,7 @@ def host(folders: JobFolders) -> Host:
         folders=folders,
         journal=JobJournal(folders),
         environ={},
-        off_loop=in_threads,
+        off_loop=partial(in_thread, name="test"),
         tokens=JobTokens(),
         relay=lambda: None,
     )
