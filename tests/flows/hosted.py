@@ -53,6 +53,10 @@ async def chat(served: Flow, said: str, **body: Any) -> tuple[int, Any]:
     return await served.answer("POST", "/v1/chat/completions", json=wanted)
 
 
+def text_of(completion: Any) -> str:
+    return str(completion["choices"][0]["message"]["content"])
+
+
 async def nothing_is_left(home: Path, within: float = 6.0) -> None:
     """No process of a job, and no folder."""
     await eventually(lambda: not processes_of_jobs(home) and not job_folders(home), within=within)
